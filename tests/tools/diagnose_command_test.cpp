@@ -180,6 +180,38 @@ TEST_F(Diagnose, TakesTheStepsOfAnMlperfLog) {
   EXPECT_THAT(refused("--steps none"), HasSubstr("none: /: expected an MLPerf log with \"train_step_time\""));
 }
 
+std::string mlperf_says(const char* key, const std::string& value, const std::string& metadata = "{}") {
+  return std::string(
+             "0: :::MLLOG {\"namespace\": \"\", \"time_ms\": 1000, \"event_type\": \"POINT_IN_TIME\", \"key\": \"") +
+         key + "\", \"value\": " + value + ", \"metadata\": " + metadata + "}\n";
+}
+
+/// Llama 3.1 8B and Llama 2 70B LoRA log samples/s: 16 of them at 32 samples/s are 0.5 s. GPT-3 counts tokens, and its
+/// throughput is theirs: 16 x 2,048 of them at 40,960 tokens/s are 0.8 s.
+TEST_F(Diagnose, TakesAThroughputOfMlperfForWhatItsBenchmarkCounts) {
+  const auto log = [](const char* benchmark, const char* throughput) {
+    return mlperf_says("submission_benchmark", benchmark) + mlperf_says("global_batch_size", "16") +
+           mlperf_says("max_sequence_length", "2048") +
+           mlperf_says("tracked_stats", std::string("{\"throughput\": ") + throughput + "}", "{\"step\": 172032}");
+  };
+  const auto seconds = [&](const std::string& text) {
+    place.write("log", text);
+    return asked("--steps log").at("measured").at(0).at("measured_seconds").get<double>();
+  };
+  EXPECT_DOUBLE_EQ(seconds(log("\"llama31_8b\"", "32")), 0.5);
+  EXPECT_DOUBLE_EQ(seconds(log("\"llama2_70b_lora\"", "32")), 0.5);
+  EXPECT_DOUBLE_EQ(seconds(log("\"gpt3\"", "40960")), 0.8);
+  EXPECT_DOUBLE_EQ(seconds(log("\"gpt3\"", "40960") + mlperf_says("tracked_stats", "{\"train_step_timing\": 0.75}")),
+                   0.75);
+  std::string shorter = log("\"gpt3\"", "40960");
+  place.write("no-length", shorter.replace(shorter.find("max_seq"), 7, "any_seq"));
+  EXPECT_THAT(refused("--steps no-length"),
+              HasSubstr("no-length: /: expected \"max_sequence_length\" beside a throughput of tokens, got none"));
+  place.write("whose", log("\"\"", "40960"));
+  EXPECT_THAT(refused("--steps whose"),
+              HasSubstr("whose: /: expected \"submission_benchmark\", which says whether the"));
+}
+
 /// Every tenth step is logged, 5 s apart, and once 6 s; cells without a number are of another row's columns.
 TEST_F(Diagnose, TakesTheStepsOfATableOfWeightsAndBiases) {
   const auto seconds = [&](const std::string& log) {

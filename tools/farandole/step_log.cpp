@@ -22,8 +22,10 @@ constexpr std::string_view mlperf_mark = ":::MLLOG";
 struct MlperfSteps {
   std::vector<double> times;                       // s
   std::vector<double> block_times;                 // s for each sample
-  std::vector<double> throughputs;                 // samples/s
+  std::vector<double> throughputs;                 // samples/s, or tokens/s
   double batch = 0;                                // of all ranks
+  std::string benchmark;                           // "llama31_8b"
+  double sequence_length = 0;                      // 0: not said
   std::optional<std::pair<double, double>> block;  // when it began (ms), after how many samples
 };
 
@@ -33,7 +35,7 @@ std::optional<double> number_of_log(const nlohmann::json& object, const char* ke
 }
 
 void take_mlperf_stats(const nlohmann::json& stats, MlperfSteps& steps) {
-  for (const char* key : {"train_step_time", "step_time", "train_step_timing in s"}) {
+  for (const char* key : {"train_step_time", "step_time", "train_step_timing", "train_step_timing in s"}) {
     if (const auto time = number_of_log(stats, key); time && *time > 0) steps.times.push_back(*time);
   }
   if (const auto rate = number_of_log(stats, "throughput"); rate && *rate > 0) steps.throughputs.push_back(*rate);
@@ -46,6 +48,8 @@ void take_mlperf_event(const nlohmann::json& event, MlperfSteps& steps) {
   const auto samples =
       number_of_log(event.contains("metadata") ? event.at("metadata") : nlohmann::json(), "samples_count");
   if (key == "global_batch_size" && value.is_number()) steps.batch = value.get<double>();
+  if (key == "max_sequence_length" && value.is_number()) steps.sequence_length = value.get<double>();
+  if (key == "submission_benchmark" && value.is_string()) steps.benchmark = value.get<std::string>();
   if (key == "tracked_stats") take_mlperf_stats(value, steps);
   if (key == "block_start") {
     steps.block.reset();
@@ -56,6 +60,27 @@ void take_mlperf_event(const nlohmann::json& event, MlperfSteps& steps) {
   if (*samples > before && *time > began) {
     steps.block_times.push_back((*time - began) / milliseconds_per_second / (*samples - before));
   }
+}
+
+/// Samples of most benchmarks; GPT-3's are tokens, by which it is counted, and so may be those of others where a log
+/// that tells the length of a sequence does not say whose it is. 0: not known.
+double mlperf_numbers_of_a_sample(const MlperfSteps& steps) {
+  if (steps.benchmark == "gpt3") return steps.sequence_length;
+  return steps.benchmark.empty() && steps.sequence_length > 0 ? 0 : 1;
+}
+
+std::vector<double> mlperf_throughput_seconds(const MlperfSteps& steps, const std::string& path) {
+  const double each = mlperf_numbers_of_a_sample(steps);
+  if (!steps.throughputs.empty() && !(each > 0)) {
+    throw InputError(Place{path, 0, ""},
+                     steps.benchmark.empty()
+                         ? "\"submission_benchmark\", which says whether the throughput is of samples"
+                         : "\"max_sequence_length\" beside a throughput of tokens",
+                     "none");
+  }
+  std::vector<double> times;
+  for (const double rate : steps.throughputs) times.push_back(steps.batch * each / rate);
+  return times;
 }
 
 std::vector<double> mlperf_seconds(const std::string& text, const std::string& path) {
@@ -73,8 +98,7 @@ std::vector<double> mlperf_seconds(const std::string& text, const std::string& p
   if (!steps.times.empty()) return steps.times;
   if (steps.batch > 0) {
     for (const double sample : steps.block_times) steps.times.push_back(sample * steps.batch);
-    if (steps.times.empty())
-      for (const double rate : steps.throughputs) steps.times.push_back(steps.batch / rate);
+    if (steps.times.empty()) steps.times = mlperf_throughput_seconds(steps, path);
   }
   if (steps.times.empty()) {
     throw InputError(Place{path, 0, ""},
