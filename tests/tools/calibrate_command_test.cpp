@@ -35,6 +35,12 @@ TEST(CalibrateCommand, TheFileNamesTheMeasuredLibraryAsItsOwn) {
   }
 }
 
+TEST(CalibrateCommand, IsRefusedWithoutAFileToWrite) {
+  const Finished refused = Workplace().farandole("calibrate " + table + " --topology dgx-a100 --output ''");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.err, "farandole: --output: expected a file, got \"\"\n");
+}
+
 TEST(CalibrateCommand, TheNextCommandTakesWhatWasMeasuredWithoutBeingTold) {
   const Workplace place;
   ASSERT_EQ(place.farandole("calibrate " + table + " --topology dgx-a100 --output mine.json").status, 0);

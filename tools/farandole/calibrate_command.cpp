@@ -187,6 +187,7 @@ void calibrate(CalibrateArguments arguments) {
   const Document topology = arguments.measured.topology_file();
   targets.reads("the topology", topology.source());
   if (!arguments.runs.scenario.empty()) targets.reads("the scenario", arguments.runs.scenario);
+  if (arguments.output.empty()) refuse_option("--output", "a file", arguments.output);
   targets.writes("--output", arguments.output);
   targets.check();
   tell_apart(arguments);
