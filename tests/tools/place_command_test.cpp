@@ -152,6 +152,15 @@ TEST_F(Place, RefusesWhatIsWrong) {
   }
 }
 
+/// The sweep over placements is none of the scenario's: draws are what can be changed.
+TEST_F(Place, BlamesItsDrawsWhereTheyAreBeyondTheBudget) {
+  const test::Finished done = place.farandole(
+      "place s.json --nodes-per-switch 4 --nodes 32 --draws 5000 --set /measure/iterations=100 --budget '2 s'");
+  EXPECT_EQ(done.status, 2);
+  EXPECT_THAT(done.err, testing::StartsWith("farandole: --draws: expected what a --budget of 2 s allows, got "));
+  EXPECT_EQ(std::ranges::count(done.err, '\n'), 1) << done.err;
+}
+
 TEST_F(Place, AnswersInTheFormOfItsSchemaAndOnAPage) {
   EXPECT_EQ(place.farandole("place s.json --format json --output a.json --html a.html --draws 2").status, 0);
   EXPECT_EQ(place.farandole("check a.json").out, "a.json: place_answer, ok\n");

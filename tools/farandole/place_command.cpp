@@ -13,9 +13,11 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
+#include "config/section.hpp"
 #include "cost_options.hpp"
 #include "question_answer.hpp"
 #include "scenario/anchor.hpp"
+#include "scenario/budget.hpp"
 #include "study/study.hpp"
 #include "switched_machine.hpp"
 
@@ -131,7 +133,9 @@ class PlaceQuestion {
 
   PlaceAnswer answer() {
     const SwitchOptions switches = switches_of(arguments_);
-    used_ = plan_run(document_, catalogue_, options_).points.front().nodes;
+    const RunPlan own = plan_run(document_, catalogue_, options_);
+    used_ = own.points.front().nodes;
+    each_ = cost_of(read_point(own.points.front(), catalogue_).scenario);
     answer_.machine = switched_machine(document_, catalogue_, switches, used_);
     if (!answer_.machine.overrides.empty()) document_.set("/platform/override", answer_.machine.overrides);
     const auto all = static_cast<int>(answer_.machine.nodes());
@@ -236,18 +240,30 @@ class PlaceQuestion {
     }
   }
 
+  /// Of all placements, which no sweep of the scenario makes: it would be blamed for them.
+  void require_budget() {
+    each_.time *= static_cast<double>(answer_.placed.size());
+    each_.pointer.clear();
+    each_.what = counted(static_cast<std::int64_t>(answer_.placed.size())) + " placements";
+    require_within(options_.budget, each_, {"farandole", 0, "--draws"});
+    options_.budget = {};
+  }
+
   void run() {
+    require_budget();
     const auto own = document_.find("/platform/placement");
     if (own && own->is_object()) answer_.rule = Record::parse(to_json(own->node()).dump());
     const std::string word = own && own->is_string() ? read<std::string>(*own) : "";
     if (word == "by_slot" || word == "by_node") answer_.rule["order"] = word;
     for (const char* key : {"nodes", "first_node", "seed"}) answer_.rule.erase(key);
-    Record changed = document_.to_ordered_json();
-    changed["platform"]["placement"] = answer_.placement(0);
     Record values = Record::array();
     for (const Placed& placed : answer_.placed) values.push_back(placed.nodes);
-    changed["sweep"] = {{"/platform/placement/nodes", values}};
-    const Document document = Document::parse(changed.dump(), document_.source());
+    Document document = document_;
+    const auto set = [&](const char* pointer, const Record& value) {
+      document.set(pointer, Document::parse(value.dump(), document_.source()).root().node());
+    };
+    set("/platform/placement", answer_.placement(0));
+    set("/sweep", Record{{"/platform/placement/nodes", values}});
     const RunPlan plan = plan_run(document, catalogue_, options_);
     StudyOptions study;
     study.processes = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
@@ -285,6 +301,7 @@ class PlaceQuestion {
   std::uint64_t seed_;
   int draws_;
   int used_ = 1;
+  Cost each_;  // of a placement
   PlaceAnswer answer_;
   std::map<Nodes, std::size_t> places_;
 };
