@@ -79,22 +79,6 @@ Document with_run(Document scenario, const OwnRun& run, const Node& anchors) {
   return scenario;
 }
 
-/// Cells between commas, without quotes and blanks around them.
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells;
-  for (bool is_last = false; !is_last;) {
-    const auto comma = std::min(line.find(','), line.size());
-    is_last = comma == line.size();
-    std::string_view cell = line.substr(0, comma);
-    const auto is_around = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '"'; };
-    while (!cell.empty() && is_around(cell.front())) cell.remove_prefix(1);
-    while (!cell.empty() && is_around(cell.back())) cell.remove_suffix(1);
-    cells.emplace_back(cell);
-    if (!is_last) line.remove_prefix(comma + 1);
-  }
-  return cells;
-}
-
 constexpr std::array of_runs{
     "ranks", "nodes", "batch_per_rank", "accumulation", "samples_per_second", "iteration_seconds"};
 constexpr std::array of_settings{"model", "variant", "precision", "gradient_type"};

@@ -1,12 +1,12 @@
 #include "report/heading.hpp"
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "platform/launch/launch.hpp"
 #include "report/table.hpp"
 #include "report/terminal_style.hpp"
 #include "report/version.hpp"
@@ -16,36 +16,19 @@ namespace {
 
 // Sections of settings that are the same for every run of a kind: SimGrid's, a transport's rates and latencies, how a
 // strategy fuses, where each rank of a measurement sat.
-constexpr std::array<std::string_view, 16> of_the_machinery{"simgrid",
-                                                            "transport",
-                                                            "measure",
-                                                            "workload",
-                                                            "learning",
-                                                            "horovod",
-                                                            "ddp",
-                                                            "allgather",
-                                                            "local_sgd",
-                                                            "diloco",
-                                                            "single",
-                                                            "parameter_server",
-                                                            "distributed_replicated",
-                                                            "rank",
-                                                            "link",
-                                                            "cuda"};
+constexpr std::string_view of_the_machinery =
+    "simgrid transport measure workload learning horovod ddp allgather local_sgd diloco single parameter_server "
+    "distributed_replicated rank link cuda";
 // What of these sections is asked for all the same, and what of other sections a platform brings along.
-constexpr std::array<std::string_view, 6> asked_for{"measure.seed",      "measure.seeds",      "transport.name",
-                                                    "transport.library", "transport.mpi.name", "horovod.version"};
-constexpr std::array<std::string_view, 4> of_the_platform{
-    "effects.device_spread", "effects.step_jitter", "effects.communication_compute_share", "effects.shared_board"};
-
-template <std::size_t N>
-bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
+constexpr std::string_view asked_for =
+    "measure.seed measure.seeds transport.name transport.library transport.mpi.name horovod.version";
+constexpr std::string_view of_the_platform =
+    "effects.device_spread effects.step_jitter effects.communication_compute_share effects.shared_board";
 
 bool matters(std::string_view name) {
-  if (is_among(asked_for, name) || name.find("calibra") != std::string_view::npos) return true;
-  return !is_among(of_the_machinery, name.substr(0, name.find('.'))) && !is_among(of_the_platform, name);
+  if (launch::is_among(asked_for, name) || name.find("calibra") != std::string_view::npos) return true;
+  return !launch::is_among(of_the_machinery, name.substr(0, name.find('.'))) &&
+         !launch::is_among(of_the_platform, name);
 }
 
 }  // namespace

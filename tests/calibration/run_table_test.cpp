@@ -32,6 +32,15 @@ TEST(RunTable, CountsRanksByNodesAndStepsByImages) {
   EXPECT_EQ(runs[0].place.line, 3);
 }
 
+/// As spreadsheets write them: quotes around what they like, and commas inside.
+TEST(RunTable, HasCellsInQuotes) {
+  const auto runs = runs_of(
+      "\"ranks\", \"batch_per_rank\",iteration_seconds,/name\r\n4,64,0.25,\"a, b\"\r\n\"8\",64 ,\"0.5\",\"a, b\"\r\n");
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_DOUBLE_EQ(runs[0].step.si(), 0.5);
+  EXPECT_EQ(read<std::string>(*runs[0].scenario.find("/name")), "a, b");
+}
+
 TEST(RunTable, WithMoreNodesThanAnyMachineHasIsRefusedAtItsLine) {
   EXPECT_THAT(refusal("nodes,iteration_seconds\n1,0.5\n2147483647,0.6\n"),
               HasSubstr("runs.csv:3: /nodes: expected an integer from 1 to 1,048,576, got 2147483647"));

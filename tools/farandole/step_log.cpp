@@ -1,14 +1,13 @@
 #include "step_log.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "calibration/readers/readers.hpp"
 #include "command.hpp"
 #include "config/section.hpp"
 #include "report/table.hpp"
@@ -109,22 +108,6 @@ std::vector<double> mlperf_seconds(const std::string& text, const std::string& p
   return steps.times;
 }
 
-/// Of a line of a table, quoted or not.
-std::vector<std::string> cells_of(const std::string& line) {
-  std::vector<std::string> cells(1);
-  bool is_inside = false;
-  for (const char c : line) {
-    if (c == '"') {
-      is_inside = !is_inside;
-    } else if (c == ',' && !is_inside) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
-
 /// "_step", and "my-run - _step" of a chart.
 std::optional<std::size_t> column_of(const std::vector<std::string>& heads, const std::string& name) {
   const auto found = std::ranges::find_if(
@@ -136,12 +119,8 @@ std::optional<std::size_t> column_of(const std::vector<std::string>& heads, cons
 /// Nothing where the cell is empty, as W&B leaves those of what was not logged in a step.
 std::optional<double> cell_number(const std::vector<std::string>& cells, std::size_t column, const Place& place) {
   if (column >= cells.size() || cells[column].empty() || cells[column] == "NaN") return std::nullopt;
-  double number = 0;
-  const char* end = cells[column].data() + cells[column].size();
-  const auto read = std::from_chars(cells[column].data(), end, number);
-  if (read.ptr != end || read.ec != std::errc{} || !std::isfinite(number)) {
-    throw InputError(place, "a number", quoted(cells[column]));
-  }
+  const auto number = number_in(cells[column]);
+  if (!number) throw InputError(place, "a number", quoted(cells[column]));
   return number;
 }
 

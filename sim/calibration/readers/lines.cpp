@@ -36,6 +36,25 @@ std::vector<TextLine> lines_of(std::string_view text) {
   return lines;
 }
 
+std::vector<std::string> cells_of(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool is_quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (c == ',' && !is_quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
+  }
+  for (std::string& cell : cells) {
+    cell.erase(cell.find_last_not_of(line_blanks) + 1);
+    cell.erase(0, cell.find_first_not_of(line_blanks));
+  }
+  return cells;
+}
+
 std::optional<double> number_in(std::string_view word) {
   double number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);

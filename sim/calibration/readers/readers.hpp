@@ -60,6 +60,9 @@ struct TextLine {
 /// All lines that are not blank, without their labels.
 std::vector<TextLine> lines_of(std::string_view text);
 
+/// Cells between commas outside of quotes, without quotes and blanks around them.
+std::vector<std::string> cells_of(std::string_view line);
+
 /// What launchers and loggers put in front of every line: timestamps, "[1,0]<stdout>:", "[0] ", "0: ".
 std::string_view without_labels(std::string_view line);
 
