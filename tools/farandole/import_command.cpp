@@ -160,6 +160,7 @@ constexpr std::array other_files{
     OtherFile{"fsdp_config:", "a configuration of LLM Foundry", with_strategy},
     OtherFile{"[activation_checkpoint]", "a job configuration of torchtitan", with_strategy},
     OtherFile{"[parallelism]", "a job configuration of torchtitan", with_strategy},
+    OtherFile{"tensor_model_parallel_size:", "a configuration of NeMo", with_strategy},
     OtherFile{"SwitchName=", "Slurm's topology.conf", "farandole place SCENARIO --topology-conf {}"},
     OtherFile{"\"workload\"", "a scenario", "farandole run {}"},
     OtherFile{"\"layers\"", "a workload file", "farandole show model {}"},

@@ -28,7 +28,7 @@ JobOptions::JobOptions(const std::vector<std::pair<std::string, std::string>>& o
   for (const auto& option : options) {
     std::string name = option.first.substr(option.first.find_first_not_of('-'));
     std::ranges::replace(name, '_', '-');
-    options_.push_back({name, option.second, text_of(option)});
+    options_.push_back({name, option.second, text_of(option), fmt::format("{}: --{}", all_, name)});
   }
 }
 
@@ -90,9 +90,16 @@ bool JobOptions::has(const std::string& name) const {
 }
 
 std::string JobOptions::where(std::initializer_list<const char*> names) const {
-  const auto is_there = [&](const char* name) { return has(name); };
-  const auto name = std::ranges::find_if(names, is_there);
-  return name == names.end() ? all_ : fmt::format("{}: --{}", all_, *name);
+  for (const char* name : names) {
+    const auto option = std::ranges::find(options_, name, &Named::name);
+    if (option != options_.end()) return option->where;
+  }
+  return all_;
+}
+
+std::string JobOptions::spelled(const std::string& name) const {
+  const auto own = names_.find(name);
+  return own == names_.end() ? "--" + name : own->second;
 }
 
 void JobOptions::refuse(std::initializer_list<const char*> names, const std::string& expected,

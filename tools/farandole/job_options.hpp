@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,6 +21,12 @@ class JobOptions {
  public:
   /// Of `--launch`.
   explicit JobOptions(const std::vector<std::pair<std::string, std::string>>& options);
+  /// Of a file, to be added; `names`: what its keys are called, by the options that say the same.
+  JobOptions(std::string file, std::map<std::string, std::string> names)
+      : all_(std::move(file)), names_(std::move(names)) {}
+  void add(const std::string& name, const std::string& value, const std::string& where) {
+    options_.push_back({name, value, "", where});
+  }
 
   /// The first of them that is there; empty for an option without a value.
   std::optional<std::string> take(std::initializer_list<const char*> names);
@@ -36,6 +43,8 @@ class JobOptions {
   [[nodiscard]] bool has(const std::string& name) const;
   /// What an error blames for the first of them that is there, or for all: "farandole: --launch: --seq-length".
   [[nodiscard]] std::string where(std::initializer_list<const char*> names) const;
+  /// What it is called where it would be said: "--seq-length", "model.encoder_seq_length".
+  [[nodiscard]] std::string spelled(const std::string& name) const;
   [[noreturn]] void refuse(std::initializer_list<const char*> names, const std::string& expected,
                            const std::string& got) const;
   /// But for what was taken where it stood before, and files that were read for the number of ranks, without dashes.
@@ -46,6 +55,7 @@ class JobOptions {
     std::string name;
     std::string value;
     std::string text;
+    std::string where;
     bool is_taken = false;
   };
 
@@ -53,6 +63,7 @@ class JobOptions {
 
   std::vector<Named> options_;
   std::string all_ = "farandole: --launch";
+  std::map<std::string, std::string> names_;
 };
 
 }  // namespace farandole

@@ -1,6 +1,7 @@
 // Arguments of Megatron-LM's pretrain_gpt.py as a scenario has them: names and defaults of
 // megatron/training/arguments.py of core 0.12 and before, buckets of core/distributed/distributed_data_parallel.py.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -26,7 +27,10 @@ void refuse_of_megatron(JobOptions& options) {
     if (degree > 1) options.refuse({name}, "1: no more is simulated", std::to_string(degree));
   }
   for (const char* name : {"num-layers-per-virtual-pipeline-stage", "use-megatron-fsdp"}) {
-    if (options.has(name)) options.refuse({name}, fmt::format("no --{}, which is not simulated", name), "it");
+    const auto value = options.take({name});
+    if (!value) continue;
+    options.refuse({name}, fmt::format("no {}, which is not simulated", options.spelled(name)),
+                   value->empty() ? "it" : *value);
   }
 }
 
@@ -57,12 +61,14 @@ void take_megatron_model(PastedJob& job, JobOptions& options, int tensor) {
   const bool is_tied = !options.take_flag("untie-embeddings-and-output-weights");
   const bool is_rotary = options.take({"position-embedding-type"}).value_or("learned_absolute") != "learned_absolute";
   options.take({"normalization"});
-  job.model_lacks = layers == 0                    ? "--num-layers"
-                    : hidden == 0                  ? "--hidden-size"
-                    : heads == 0                   ? "--num-attention-heads"
-                    : words == 0                   ? "--vocab-size"
-                    : options.has("num-experts")   ? "a model without --num-experts"
-                    : !is_gated && groups != heads ? "--swiglu beside --num-query-groups"
+  const auto named = [&](const char* name) { return options.spelled(name); };
+  job.origins[of_model_file] = options.where({});
+  job.model_lacks = layers == 0                    ? named("num-layers")
+                    : hidden == 0                  ? named("hidden-size")
+                    : heads == 0                   ? named("num-attention-heads")
+                    : words == 0                   ? named("vocab-size")
+                    : options.has("num-experts")   ? "a model without " + named("num-experts")
+                    : !is_gated && groups != heads ? named("swiglu") + " beside " + named("num-query-groups")
                                                    : "";
   if (!job.model_lacks.empty()) return;
   nlohmann::ordered_json model{{"model_type", is_gated ? "llama" : is_rotary || !is_tied ? "gpt_neox" : "gpt2"}};
@@ -82,7 +88,6 @@ void take_megatron_model(PastedJob& job, JobOptions& options, int tensor) {
   const auto blame = [&](const char* key, std::initializer_list<const char*> names) {
     job.origins[std::string(of_model_file) + key] = options.where(names);
   };
-  blame("", {});
   for (const char* key : {"/num_attention_heads", "/n_head"}) blame(key, {"num-attention-heads"});
   for (const char* key : {"/hidden_size", "/n_embd"}) blame(key, {"hidden-size"});
   blame("/num_key_value_heads", {"num-query-groups", "num-attention-heads"});
@@ -106,7 +111,8 @@ void take_megatron_recomputation(PastedJob& job, JobOptions& options) {
 void take_megatron_strategy(PastedJob& job, JobOptions& options, int replicas, bool is_staged) {
   constexpr int million = 1000 * 1000;
   const auto add_flag = [&](const char* key, bool is_on) { add_setting(job, key, is_on ? "true" : "false"); };
-  const std::int64_t bucket = std::int64_t{std::max(40, replicas)} * million;
+  const int usual = std::min(std::max(40, replicas), std::numeric_limits<int>::max() / million) * million;
+  const std::int64_t bucket = options.take_number({"ddp-bucket-size"}, usual);
   const bool is_short = options.take_flag("grad-reduce-in-bf16");
   options.take({"accumulate-allreduce-grads-in-fp32"});
   const bool overlaps = options.take_flag("overlap-grad-reduce");
@@ -125,7 +131,9 @@ void take_megatron_strategy(PastedJob& job, JobOptions& options, int replicas, b
     job.strategy = "ddp";
     add_flag("overlap", overlaps);
     for (const char* key : {"first_bucket", "bucket_cap"}) {
-      add_setting(job, key, json_text(fmt::format("{} MB", bucket / million * (is_short ? 2 : 4))));
+      const std::int64_t bytes = bucket * (is_short ? 2 : 4);
+      const bool is_round = bytes % million == 0;
+      add_setting(job, key, json_text(fmt::format("{} {}", is_round ? bytes / million : bytes, is_round ? "MB" : "B")));
     }
   }
 }
@@ -150,7 +158,8 @@ void take_megatron(PastedJob& job, JobOptions& options) {
   }
   const int replicas = static_cast<int>(job.ranks / replica);
   const std::int64_t samples = std::int64_t{job.batch} * replicas;  // of a pass
-  if (job.batch == 0) options.refuse({}, "--micro-batch-size beside the arguments of Megatron-LM", "none");
+  if (job.batch == 0)
+    options.refuse({}, options.spelled("micro-batch-size") + " beside the arguments of Megatron-LM", "none");
   const int all = megatron_number(options, "global-batch-size",
                                   static_cast<int>(std::min<std::int64_t>(samples, most_of_megatron)));
   if (all % samples != 0) {

@@ -304,7 +304,8 @@ PastedJob take_pasted(NewArguments& said) {
   said.strategy = job.strategy;
   if (said.model.empty()) said.model = job.model;
   if (said.model.empty() && !job.model_lacks.empty()) {
-    refuse_option("--launch", job.model_lacks + " for the model of its arguments, or --model", "neither");
+    throw InputError(fmt::format("{}: expected {} for the model of its arguments, or --model, got \"neither\"",
+                                 job.origins.at(of_model_file), job.model_lacks));
   }
   const bool is_other = !said.ranks.empty() && rank_counts(said.ranks) != std::vector<int>{job.ranks};
   if (job.line && is_other) {
@@ -458,7 +459,7 @@ void add_new(CLI::App& app) {
   command->add_option("--batch", said->batch, "samples of one rank's batch (default: 64 images, or some 4,096 tokens)");
   command->add_option(
       "--strategy", said->strategy,
-      "a name of `show strategies`, or a file of accelerate, DeepSpeed, llm-foundry or torchtitan (default: "
+      "a name of `show strategies`, or a file of accelerate, DeepSpeed, llm-foundry, torchtitan or NeMo (default: "
       "what the launch line says, or ddp, or fsdp where memory asks for it)");
   command->add_flag("--ask", said->asks, "ask for missing options even where input is no terminal");
   command->footer(

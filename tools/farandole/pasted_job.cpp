@@ -163,6 +163,26 @@ void take_accelerate_file(PastedJob& job, const Document& file) {
   add_passes(job, count_at(file, "/gradient_accumulation_steps"), where_at(file, "/gradient_accumulation_steps"));
 }
 
+void take_workload(PastedJob& job, JobOptions& options) {
+  constexpr const char* precision = "/workload/precision";
+  for (const char* type : {"fp16", "bf16"}) {
+    if (options.take_flag(type)) take_first<std::string>(job, job.precision, type, precision, options.where({type}));
+  }
+  if (const auto type = options.take({"mixed-precision"})) {
+    job.precision = precision_of(*type);
+    job.origins[precision] = options.where({"mixed-precision"});
+  }
+  if (options.has("gradient-checkpointing")) {
+    job.recompute = options.take_flag("gradient-checkpointing") ? "full" : "none";
+    job.origins["/workload/recompute"] = options.where({"gradient-checkpointing"});
+  }
+  const auto take_number = [&](int& number, const char* pointer, std::initializer_list<const char*> names) {
+    take_first(job, number, options.take_number(names, 0), pointer, options.where(names));
+  };
+  take_number(job.batch, "/workload/batch_per_rank", {"per-device-train-batch-size", "micro-batch-size"});
+  take_number(job.sequence_length, "/workload/sequence_length", {"max-seq-length", "seq-length", "block-size"});
+}
+
 /// Whose configuration it is, by the keys that only it has.
 void take_strategy_file(PastedJob& job, const std::string& file) {
   Document document = tree_of_file(file);
@@ -188,7 +208,12 @@ void take_strategy_file(PastedJob& job, const std::string& file) {
     }
     return take_torchtitan(job, document);
   }
-  document.root().fail("a configuration of accelerate, DeepSpeed, llm-foundry or torchtitan");
+  if (has({"/model"}) && has({"/trainer"})) {
+    JobOptions options = nemo_options(job, document);
+    take_workload(job, options);
+    return take_megatron(job, options);
+  }
+  document.root().fail("a configuration of accelerate, DeepSpeed, llm-foundry, torchtitan or NeMo");
 }
 
 /// "full_shard auto_wrap" of Transformers' Trainer.
@@ -205,26 +230,6 @@ void take_sharding(PastedJob& job, const std::string& words) {
     }
   }
   if (words.find("offload") != std::string::npos) job.unused.push_back("offload of --fsdp " + words);
-}
-
-void take_workload(PastedJob& job, JobOptions& options) {
-  constexpr const char* precision = "/workload/precision";
-  for (const char* type : {"fp16", "bf16"}) {
-    if (options.take_flag(type)) take_first<std::string>(job, job.precision, type, precision, options.where({type}));
-  }
-  if (const auto type = options.take({"mixed-precision"})) {
-    job.precision = precision_of(*type);
-    job.origins[precision] = options.where({"mixed-precision"});
-  }
-  if (options.has("gradient-checkpointing")) {
-    job.recompute = options.take_flag("gradient-checkpointing") ? "full" : "none";
-    job.origins["/workload/recompute"] = options.where({"gradient-checkpointing"});
-  }
-  const auto take_number = [&](int& number, const char* pointer, std::initializer_list<const char*> names) {
-    take_first(job, number, options.take_number(names, 0), pointer, options.where(names));
-  };
-  take_number(job.batch, "/workload/batch_per_rank", {"per-device-train-batch-size", "micro-batch-size"});
-  take_number(job.sequence_length, "/workload/sequence_length", {"max-seq-length", "seq-length", "block-size"});
 }
 
 /// Options of the launcher and the program; a file that they name, where `--strategy` names none.

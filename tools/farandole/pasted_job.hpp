@@ -2,8 +2,8 @@
 //
 // Files of strategies are accelerate's and llm-foundry's YAML and DeepSpeed's JSON. The scenario names them, or
 // holds what they say where the launch line overrides some of it, and reads them (training/pasted/); here it is only
-// found out what else of the scenario must agree with them. torchtitan's TOML is of a whole job, and becomes the
-// scenario's own keys.
+// found out what else of the scenario must agree with them. torchtitan's TOML and NeMo's YAML are of a whole job,
+// and become the scenario's own keys.
 #pragma once
 
 #include <map>
@@ -52,6 +52,8 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy, int
 void take_torchtitan(PastedJob& job, const Document& document);
 
 class JobOptions;
+/// What NeMo's configuration of a Megatron model says, in arguments of Megatron-LM.
+JobOptions nemo_options(PastedJob& job, const Document& document);
 /// Arguments of Megatron-LM. InputError for what is not simulated.
 void take_megatron(PastedJob& job, JobOptions& options);
 
