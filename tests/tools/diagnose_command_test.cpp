@@ -174,6 +174,7 @@ TEST_F(Diagnose, TakesTheStepsOfAnMlperfLog) {
   EXPECT_DOUBLE_EQ(seconds(mlperf_head + second), 0.6);
   EXPECT_DOUBLE_EQ(seconds(":::MLLOG {\"key\": \"tracked_stats\", \"value\": {\"train_step_time\": 0.7}}\n" + block),
                    0.7);
+  EXPECT_DOUBLE_EQ(seconds(":::MLLOG {\"key\": 7}\n" + (mlperf_head + throughput)), 0.4) << "a key that is no text";
   place.write("bad", mlperf_head + std::string(":::MLLOG {\"key\": \n"));
   EXPECT_THAT(refused("--steps bad"), HasSubstr("bad:3: /: expected a JSON object behind :::MLLOG"));
   place.write("none", mlperf_head);

@@ -1,6 +1,7 @@
 #include "step_log.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <sstream>
 
@@ -41,7 +42,8 @@ void take_mlperf_stats(const nlohmann::json& stats, MlperfSteps& steps) {
 }
 
 void take_mlperf_event(const nlohmann::json& event, MlperfSteps& steps) {
-  const std::string key = event.value("key", "");
+  const auto named = event.contains("key") ? event.at("key") : nlohmann::json();
+  const std::string key = named.is_string() ? named.get<std::string>() : "";
   const auto value = event.contains("value") ? event.at("value") : nlohmann::json();
   const auto time = number_of_log(event, "time_ms");
   const auto samples =
@@ -94,11 +96,11 @@ std::vector<double> mlperf_seconds(const std::string& text, const std::string& p
     if (!event.is_object()) throw InputError(Place{path, number, ""}, "a JSON object behind :::MLLOG", quoted(line));
     take_mlperf_event(event, steps);
   }
-  if (!steps.times.empty()) return steps.times;
-  if (steps.batch > 0) {
+  if (steps.times.empty() && steps.batch > 0) {
     for (const double sample : steps.block_times) steps.times.push_back(sample * steps.batch);
     if (steps.times.empty()) steps.times = mlperf_throughput_seconds(steps, path);
   }
+  std::erase_if(steps.times, [](double time) { return !(time > 0) || !std::isfinite(time); });
   if (steps.times.empty()) {
     throw InputError(Place{path, 0, ""},
                      "an MLPerf log with \"train_step_time\", or with \"global_batch_size\" and either blocks between "
@@ -142,7 +144,8 @@ std::vector<double> wandb_seconds(const std::string& text, const std::string& pa
     const auto when = cell_number(cells, *runtime, place);
     if (!at || !when) continue;
     if (before && *at > before->first && *when > before->second) {
-      times.push_back((*when - before->second) / (*at - before->first));
+      const double time = (*when - before->second) / (*at - before->first);
+      if (time > 0 && std::isfinite(time)) times.push_back(time);
     }
     before = {*at, *when};
   }
