@@ -59,8 +59,8 @@ model:
 
   tokenizer:
     library: 'sentencepiece'
-    type: null
     model: ??? # /path/to/tokenizer.model
+    type: null
 
   megatron_amp_O2: True
   grad_allreduce_chunk_size_mb: 125

@@ -119,7 +119,7 @@ struct TitanKey {
   Value value;
 };
 
-/// What may stand in a table, or, with no name, in the file.
+/// What a table may have, or, with no name, the file.
 std::vector<std::string> known_of_titan(const std::string& table) {
   std::vector<std::string> known;
   for (const TitanTable& row : titan_tables) {
