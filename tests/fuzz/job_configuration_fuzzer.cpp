@@ -20,9 +20,12 @@ Document document_of_tree(const Node& tree, const char* file) {
 
 void require_a_job(const PastedJob& job) {
   fuzz::require(job.ranks >= 0 && job.batch >= 0 && job.sequence_length >= 0, "numbers of a job are none or positive");
-  for (const auto& [key, json] : job.settings) (void)nlohmann::json::parse(json);
-  for (const auto& [key, json] : job.workload) (void)nlohmann::json::parse(json);
-  if (!job.model_file.empty()) (void)nlohmann::json::parse(job.model_file);
+  const auto require_json = [](const std::string& text) {
+    fuzz::require(nlohmann::json::accept(text), "what a scenario takes over is JSON");
+  };
+  for (const auto& [key, json] : job.settings) require_json(json);
+  for (const auto& [key, json] : job.workload) require_json(json);
+  if (!job.model_file.empty()) require_json(job.model_file);
   for (const auto& [pointer, where] : job.origins) fuzz::require(!where.empty(), "what was said was said somewhere");
 }
 
