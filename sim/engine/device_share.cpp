@@ -22,15 +22,6 @@ double finish_one(double begin, double done, double share, std::vector<BeginEnd>
   return done;
 }
 
-// Ranks by the thousand are asked about every gradient of every iteration: the loops over them are written for the
-// widest registers that the processor has. Without fused multiplications, so that results are the same on all of them.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define FARANDOLE_WIDE __attribute__((target_clones("default", "avx2")))
-#else
-#define FARANDOLE_WIDE
-#endif
-
 /// One rank after the other.
 struct Ranks {
   Eigen::Index count;
@@ -46,11 +37,11 @@ FARANDOLE_WIDE void compute_alone(const Ranks& ranks, const double* factors, dou
 
 /// What one communication takes, `more`, from what would be done at `done` without it, and when it is done with it.
 FARANDOLE_WIDE void take(double share, const double* from, const double* to, const Ranks& ranks) {
+  const double slowdown = 1 / (1 - share);  // of what is computed beside this collective
   for (Eigen::Index r = 0; r < ranks.count; ++r) {
     const double start = std::max(from[r], ranks.begin[r]);
     const double rest = std::max(ranks.done[r] - start, 0.0);
-    const double slowed = rest / (1 - share);  // how long the rest takes beside this collective
-    const double more = share * std::min(slowed, std::max(to[r] - start, 0.0));
+    const double more = share * std::min(rest * slowdown, std::max(to[r] - start, 0.0));
     ranks.more[r] = more;
     ranks.done[r] += more;
   }
@@ -77,12 +68,6 @@ Occupation occupation(const RankTimes& from, const RankTimes& to) {
   return {from, to, earliest(from), latest(to)};
 }
 
-RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& work,
-                              std::span<const Occupation> communications) const {
-  Taken nothing;
-  return finish(begin, work, Seconds(1), communications, communications.size(), nothing);
-}
-
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
                               std::span<const Occupation> communications, std::size_t known, Taken& taken) const {
   RankTimes done(begin.size());
@@ -90,7 +75,7 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, 
   compute_alone(ranks, factors.data(), work.si());
   if (share_ == 0 || communications.empty()) return done;
   const bool goes_on = !several_at_once_ && taken.communications > 0 && work >= taken.work;
-  if (goes_on && taken.time.size() > 0) done += taken.time;
+  if (goes_on) done += taken.time;
   if (goes_on && taken.communications == communications.size()) return done;
   const Seconds from = earliest(begin);
   if (several_at_once_) {
@@ -107,11 +92,8 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, 
     if (is_beside) last = latest(done);
     are_over = are_over && i < known && (!is_beside || own.last <= last) && (!is_beside || are_all_done(done, own.to));
     if (!are_over) continue;
-    if (is_beside) {
-      const bool is_first = taken.time.size() == 0 || taken.communications == 0;
-      const Eigen::Map<const RankTimes> more(ranks.more, ranks.count);
-      is_first ? static_cast<void>(taken.time = more) : static_cast<void>(taken.time += more);
-    }
+    if (taken.time.size() == 0) taken.time = RankTimes::Zero(ranks.count);
+    if (is_beside) taken.time += Eigen::Map<const RankTimes>(ranks.more, ranks.count);
     taken.communications = i + 1;
     taken.work = work;
   }
@@ -132,7 +114,5 @@ RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes d
   }
   return done;
 }
-
-#undef FARANDOLE_WIDE
 
 }}  // namespace farandole::engine

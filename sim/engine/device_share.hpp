@@ -45,9 +45,6 @@ class DeviceShare {
   /// Done with `work` at each rank's factor. The first `known` communications will not change any more.
   [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
                                  std::span<const Occupation> communications, std::size_t known, Taken& taken) const;
-  /// O(ranks x those that are under way meanwhile).
-  [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& work,
-                                 std::span<const Occupation> communications) const;
 
  private:
   /// `from`, `to`: what is over before or starts after is not beside it.

@@ -93,7 +93,8 @@ TaskId SimulatedJob::add_whole(Task task, bool is_within) {
   }
   own.done.task = std::move(task);
   ++open_tasks_;
-  if (const auto* compute = std::get_if<Compute>(&own.done.task.what)) {
+  if (auto* const compute = std::get_if<Compute>(&own.done.task.what)) {
+    std::ranges::stable_sort(compute->marks, {}, &Mark::at);
     open_marks_ += static_cast<int>(compute->marks.size());
     computes_now_ = true;
   }
@@ -137,10 +138,12 @@ void SimulatedJob::begin_compute(TaskId id) {
   own.factors = factors_;
   const auto& compute = std::get<Compute>(own.task.what);
   const Seconds last_begin = latest(own.times.begin);
-  own.undisturbed = undisturbed(own, compute.work);
+  own.undisturbed = latest(own.times.begin + *own.factors * compute.work.si());
+  bool expects = false;
   for (std::size_t i = 0; i < compute.marks.size(); ++i) {
     const Mark& mark = compute.marks[i];
-    schedule(mark.on_host ? last_begin + mark.at : undisturbed(own, mark.at), {Kind::mark, mark.note, id, i});
+    if (mark.on_host) schedule(last_begin + mark.at, {Kind::mark, mark.note, id, i});
+    if (!mark.on_host && !std::exchange(expects, true)) expect_mark(id, i);
   }
   if (site_.compute_share == 0) {
     own.times.end = computed(own, compute.work);
@@ -157,15 +160,34 @@ void SimulatedJob::occupy_until_now() {
   }
 }
 
+/// The next of a device's marks from this one on, which none behind it can be before.
+void SimulatedJob::expect_mark(TaskId id, std::size_t first) {
+  Done& own = item(id).done;
+  const std::vector<Mark>& marks = std::get<Compute>(own.task.what).marks;
+  while (first < marks.size() && marks[first].on_host) ++first;
+  if (first == marks.size()) return;
+  look_at(own, marks[first]);
+  schedule(std::max(now(), latest(own.next_mark)), {Kind::mark, marks[first].note, id, first});
+}
+
+void SimulatedJob::look_at(Done& compute, const Mark& mark) const {
+  compute.next_mark = computed(compute, mark.at);
+  compute.put_off_by = under_way_.empty() ? std::ssize(communications_) : -1;
+}
+
 /// Collectives that began in the meantime may have put it off.
 void SimulatedJob::pass_mark(const Event& event) {
-  const Done& own = item(event.task).done;
+  Done& own = item(event.task).done;
   const Mark& mark = std::get<Compute>(own.task.what).marks[event.mark];
-  RankTimes moments = mark.on_host ? RankTimes(own.times.begin + mark.at.si()) : RankTimes();
-  if (!mark.on_host) {
+  RankTimes moments;
+  if (mark.on_host) {
+    moments = own.times.begin + mark.at.si();
+  } else {
     occupy_until_now();
-    moments = computed(own, mark.at);
-    if (latest(moments) > now()) return schedule(latest(moments), event);
+    if (own.put_off_by != std::ssize(communications_)) look_at(own, mark);
+    if (latest(own.next_mark) > now()) return schedule(latest(own.next_mark), event);
+    moments = std::move(own.next_mark);
+    expect_mark(event.task, event.mark + 1);
   }
   --open_marks_;
   listener_({event.note, std::move(moments), event.task, nullptr});

@@ -85,6 +85,8 @@ class SimulatedJob final : public Engine {
     Seconds undisturbed{};  // of a computation: the last rank would be done, were there no collective
     std::shared_ptr<const RankTimes> factors{};  // of a computation
     mutable DeviceShare::Taken taken{};          // from it: what is known by now, kept so as not to be worked out again
+    RankTimes next_mark{};                       // when it will be passed, as far as so many communications put it off
+    std::ptrdiff_t put_off_by = -1;              // negative where one is under way
   };
   /// Of this iteration, in the order in which they were added.
   [[nodiscard]] std::vector<const Done*> tasks(Stream stream) const;
@@ -144,6 +146,8 @@ class SimulatedJob final : public Engine {
   void begin_collective(TaskId id);
   void begin_exchange(TaskId id);
   void take_as_known(TaskId id);
+  void expect_mark(TaskId id, std::size_t first);
+  void look_at(Done& compute, const Mark& mark) const;
   void pass_mark(const Event& event);
   void look_whether_over(TaskId id);
   void look_whether_computed(std::size_t place);
@@ -153,10 +157,6 @@ class SimulatedJob final : public Engine {
   [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
     return share_.finish(compute.times.begin, *compute.factors, work, communications_,
                          communications_.size() - under_way_.size(), compute.taken);
-  }
-  /// When the last rank has done that much of it, were there no collective: not before that.
-  [[nodiscard]] static Seconds undisturbed(const Done& compute, Seconds work) {
-    return Seconds((compute.times.begin + *compute.factors * work.si()).maxCoeff());
   }
   [[nodiscard]] double communicated(int worker) const;
   void occupy_until_now();

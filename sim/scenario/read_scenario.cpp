@@ -212,6 +212,8 @@ constexpr int most_steps = 1'000'000;
 constexpr int most_seeds = 100'000;
 
 void read_measure(const std::optional<Value>& where, Scenario& scenario) {
+  // Horovod's cycles take what is ready, by chance more or less of it.
+  if (!only_jitters(scenario) || scenario.strategy.kind == "horovod") scenario.measure = {100, 10};
   if (!where) return;
   Section section(*where);
   if (const auto iterations = section.maybe("iterations"))
@@ -269,6 +271,13 @@ void plan_checkpoints(Scenario& scenario, const std::optional<Value>& effects, c
 
 }  // namespace
 
+bool only_jitters(const Scenario& scenario) {
+  const EffectsSpec& effects = scenario.effects;
+  const bool is_alone = scenario.traffic.on_off.empty() && scenario.traffic.jobs.empty();
+  const bool repeats = !scenario.strategy.servers && scenario.strategy.period == 1;
+  return is_alone && repeats && !effects.os_noise && !effects.input && !effects.checkpoint;
+}
+
 Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Section section(where);
   Scenario scenario;
@@ -301,7 +310,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
     leave_default_libraries(scenario, "several streams are threads of Gloo, whose algorithms are its own");
   }
   size_checkpoints(scenario);
-  read_measure(section.maybe("measure"), scenario);
+  const auto measure = section.maybe("measure");
   const auto run = section.maybe("run");
   if (run) scenario.run = read_run(*run, scenario.samples_per_step());
   plan_checkpoints(scenario, effects, run);
@@ -314,9 +323,9 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
         .fail("false on a topology that does not say its hosts' memory bandwidth");
   }
   section.finish();
-  if (const auto traffic = Section(platform).maybe("traffic")) {
-    read_traffic(*traffic, platform, catalogue, topology, scenario);
-  }
+  const auto traffic = Section(platform).maybe("traffic");
+  if (traffic) read_traffic(*traffic, platform, catalogue, topology, scenario);
+  read_measure(measure, scenario);
   refuse_what_does_not_fit(scenario, workload);
   return scenario;
 }

@@ -251,6 +251,9 @@ struct Scenario {
   }
 };
 
+/// Whether one iteration differs from the next by the jitter of computation alone: few of them tell the mean.
+bool only_jitters(const Scenario& scenario);
+
 /// `where` is the root of a scenario document without "sweep" (scenario/sweep.hpp).
 Scenario read_scenario(const Value& where, const Catalogue& catalogue);
 

@@ -48,14 +48,9 @@ void add_seed(Pooled& pooled, const TrainingRun& run, double weight) {
   for (const Seconds duration : run.durations) pooled.durations.push_back({duration, 1});
 }
 
-/// Of so many train_beside() takes the mean.
+/// Of so many train_beside() takes the mean: of five where they only jitter.
 int first_iterations(const Scenario& scenario) {
-  constexpr int enough = 5;
-  const EffectsSpec& effects = scenario.effects;
-  const bool is_alone = scenario.traffic.on_off.empty() && scenario.traffic.jobs.empty();
-  const bool only_jitters = is_alone && !effects.os_noise && !effects.input && !effects.checkpoint;
-  const bool repeats = !scenario.strategy.servers && scenario.strategy.period == 1;
-  return only_jitters && repeats ? std::min(enough, scenario.measure.iterations) : scenario.measure.iterations;
+  return only_jitters(scenario) ? std::min(5, scenario.measure.iterations) : scenario.measure.iterations;
 }
 
 /// `run_one` runs the scenario it is given, with one seed after the other.

@@ -48,7 +48,6 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
     congestion_.resize(platform.links.size());
     congestion_[capacities_.size() - 1].curve = link.congestion;
   }
-  first_connection_ = capacities_.size();
   message_cost_ = platform.transport.message;
   const bool is_any_long = message_cost_.rendezvous_from < Bytes::infinity();
   if (is_any_long) handshakes_ = platform.transport.handshakes;  // else ranks stay alike
@@ -140,23 +139,6 @@ void RoutedSchedule::share_links(const std::vector<double>& shares) {
   for (auto& phase : *legs_) {
     for (Leg& leg : phase) leg.narrowest = narrowest_of(leg.links, leg.paths, capacities_);
   }
-}
-
-std::size_t RoutedSchedule::connections() const {
-  return connections_.empty() ? 0 : capacities_.size() - first_connection_;
-}
-
-void RoutedSchedule::lay_connections(std::size_t own, std::size_t all, BytesPerSecond rate) {
-  know_all_legs();
-  const auto move = [&](int& link) {
-    if (static_cast<std::size_t>(link) >= first_connection_) link += static_cast<int>(own);
-  };
-  for (auto& phase : *legs_) {
-    for (Leg& leg : phase) std::ranges::for_each(leg.links, move);
-  }
-  for (auto& phase : connections_) std::ranges::for_each(phase, move);
-  capacities_.resize(first_connection_ + all, rate);
-  if (!congestion_.empty()) congestion_.resize(capacities_.size());
 }
 
 std::vector<FluidLink> RoutedSchedule::fluid_links() const {

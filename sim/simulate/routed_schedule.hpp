@@ -86,10 +86,6 @@ class RoutedSchedule {
   void forget_network_of_even_exchange();
   /// Leaves it this share of every link, because others alike are on it too.
   void share_links(const std::vector<double>& shares);
-  /// The limits of single connections, which stand behind the platform's links.
-  [[nodiscard]] std::size_t connections() const;
-  /// Makes room for those of other schedules on the same platform: `all` of them, the own ones from `own` on.
-  void lay_connections(std::size_t own, std::size_t all, BytesPerSecond rate);
   /// Its links as SimGrid is to have them.
   [[nodiscard]] std::vector<FluidLink> fluid_links() const;
   /// Whether a rank leaves a round when what it receives is there, with what it sends still under way.
@@ -143,7 +139,6 @@ class RoutedSchedule {
   std::vector<bool> idle_;          // by link; empty: none is forgotten
   bool when_asked_ = false;
   bool eager_sends_ = false;
-  std::size_t first_connection_ = 0;
   Bytes send_window_;
   Bytes burst_;
 };

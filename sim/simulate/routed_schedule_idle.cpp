@@ -64,7 +64,6 @@ void RoutedSchedule::take_network_for_a_switch() {
   platform.links.resize(own);
   capacities_.resize(own);
   if (!congestion_.empty()) congestion_.resize(own);
-  first_connection_ = own;
   for (std::size_t link = 0; link < own; ++link) platform.links[link].capacity = capacities_[link];
   platform.network.rails_apart = std::exchange(platform.network, one_switch(platform)).rails_apart;
   where_ = std::move(star);

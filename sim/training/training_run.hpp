@@ -13,8 +13,8 @@
 namespace farandole { inline namespace training {
 
 struct Measure {
-  int iterations = 100;
-  int warmup = 10;
+  int iterations = 30;
+  int warmup = 3;
 };
 
 struct TrainingRun {

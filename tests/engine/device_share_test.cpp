@@ -12,8 +12,14 @@ Occupation collective(double from, double to) {
   return occupation(RankTimes::Constant(1, from), RankTimes::Constant(1, to));
 }
 
+RankTimes finish(const DeviceShare& share, const RankTimes& begin, const RankTimes& work,
+                 const std::vector<Occupation>& communications) {
+  DeviceShare::Taken nothing;
+  return share.finish(begin, work, 1_s, communications, communications.size(), nothing);
+}
+
 double finish(double share, double work, const std::vector<Occupation>& communications) {
-  return DeviceShare(share).finish(RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
+  return finish(DeviceShare(share), RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
 }
 
 TEST(DeviceShare, ACollectiveWithinTheWorkDelaysItByItsShare) {
@@ -27,7 +33,7 @@ TEST(DeviceShare, WorkThatEndsWithinACollectiveIsSlowedWhileBesideIt) {
 
 TEST(DeviceShare, WhatRunsAfterOrBeforeTheWorkTakesNothing) {
   EXPECT_DOUBLE_EQ(finish(0.25, 10, {collective(10, 12)}), 10);
-  EXPECT_DOUBLE_EQ(DeviceShare(0.25).finish(RankTimes::Constant(1, 5), RankTimes::Constant(1, 10), {})[0], 15);
+  EXPECT_DOUBLE_EQ(finish(DeviceShare(0.25), RankTimes::Constant(1, 5), RankTimes::Constant(1, 10), {})[0], 15);
 }
 
 RC_GTEST_PROP(DeviceShare, HoldsItsEquation, ()) {
@@ -63,7 +69,7 @@ RC_GTEST_PROP(DeviceShare, GoesOnFromWhatWasTakenForGoodAsIfFromTheStart, ()) {
         occupation(RankTimes::LinSpaced(3, from, from + 1), RankTimes::LinSpaced(3, at + 1, at + 2)));
     at += 2;
     const Seconds work(*rc::gen::inRange(0, 80));
-    const RankTimes whole = share.finish(begin, factors * work.si(), communications);
+    const RankTimes whole = finish(share, begin, factors * work.si(), communications);
     const RankTimes on = share.finish(begin, factors, work, communications, communications.size(), taken);
     RC_ASSERT((on - whole).abs().maxCoeff() < 1e-9);
   }
@@ -73,7 +79,7 @@ RC_GTEST_PROP(DeviceShare, GoesOnFromWhatWasTakenForGoodAsIfFromTheStart, ()) {
 double finish_beside_several(double share, double work, const std::vector<Occupation>& communications) {
   DeviceShare several(share);
   several.let_overlap();
-  return several.finish(RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
+  return finish(several, RankTimes::Zero(1), RankTimes::Constant(1, work), communications)[0];
 }
 
 TEST(DeviceShare, TwoAtOnceTakeNoMoreThanOne) {
@@ -118,12 +124,12 @@ RC_GTEST_PROP(DeviceShare, IsEveryRanksOwn, (bool several)) {
     at = from + moments(0, 6);
     communications.push_back(occupation(from, at));
   }
-  const RankTimes all = share.finish(begin, work, communications);
+  const RankTimes all = finish(share, begin, work, communications);
   for (Eigen::Index rank = 0; rank < ranks; ++rank) {
     std::vector<Occupation> own;
     for (const Occupation& each : communications) own.push_back(collective(each.from[rank], each.to[rank]));
     const auto of_rank = [&](const RankTimes& values) { return RankTimes(RankTimes::Constant(1, values[rank])); };
-    RC_ASSERT(std::abs(share.finish(of_rank(begin), of_rank(work), own)[0] - all[rank]) < 1e-12);
+    RC_ASSERT(std::abs(finish(share, of_rank(begin), of_rank(work), own)[0] - all[rank]) < 1e-12);
   }
 }
 
