@@ -193,7 +193,8 @@ class ExportTorch(InAFolder):
         self.assertIn("pytorch profiled on p100: ", self.farandole("show", "model", "own.json"))
         self.write("scenario.json", SCENARIO)
         point = json.loads(self.farandole("run", "scenario.json", "--format", "json", "--set", "/platform/ranks=1",
-                                          "--set", "/workload/batch_per_rank=4", "--set", "/workload/host_dispatch=ready"))["points"][0]
+                                          "--set", "/workload/batch_per_rank=4", "--set", "/workload/host_dispatch=ready",
+                                          "--set", "/effects/step_jitter=0 %"))["points"][0]
         self.assertIn("profiled: layer times on p100 at batch 4, PyTorch", point["compute_source_detail"])
         update = float(profile["update"].removesuffix(" ms"))
         self.assertAlmostEqual(point["breakdown"]["compute"], (sum(times) + update) / 1000, delta=1e-9)
