@@ -45,6 +45,8 @@ struct Workings {
   bool folds;           // where it may
   bool alike;           // it may, and ranks are known to be alike in every round (simulate/folding/moves.hpp)
   bool to_all = false;  // what every rank sends to all others at once is sent one by one where ranks are not alike
+  // Links on the way of each, where what is alike of all that is sent to many is found among all of it.
+  std::size_t coloured = 0;
 };
 
 /// A schedule of these sizes, one after the other.

@@ -16,6 +16,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
 #include "simulate/folding/moves.hpp"
+#include "simulate/folding/parts.hpp"
 #include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -60,13 +61,17 @@ CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule
           schedule.servers};
 }
 
+bool is_sent_to_many(const Phase& phase) {
+  return phase.fan > 1;
+}
+
 /// What is known before any way is worked out.
 Workings workings_of(RoutedSchedule unrouted, Workings workings) {
   if (!workings.folds) return workings;
   if (workings.fidelity != Fidelity::message) unrouted.forget_network_of_even_exchange();
   unrouted.forget_idle_links();
   const std::optional<Moves> moves = moves_of(unrouted);
-  workings.alike = moves && 2 * moves->step() <= unrouted.schedule().ranks;
+  workings.alike = moves ? 2 * moves->step() <= unrouted.schedule().ranks : fold_by_parts(unrouted).has_value();
   return workings;
 }
 
@@ -108,8 +113,13 @@ class ClockOfSize {
   }
 
   [[nodiscard]] Workings workings(const Schedule& schedule) const {
-    const Workings workings{fidelity_, request_.folding != FoldingPolicy::never, false};
-    if (!workings.folds || std::ranges::none_of(schedule.phases, receivers_move)) return workings;
+    Workings workings{fidelity_, request_.folding != FoldingPolicy::never, false};
+    const bool moves = std::ranges::any_of(schedule.phases, receivers_move);
+    const bool by_colour = workings.folds && !moves && std::ranges::any_of(schedule.phases, is_sent_to_many);
+    if (by_colour)
+      workings.coloured =
+          platform_.route(placement_.device_of_rank.front(), placement_.device_of_rank.back()).links.size();
+    if (!workings.folds || !(moves || by_colour)) return workings;
     return workings_of(RoutedSchedule(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked), workings);
   }
 

@@ -18,15 +18,12 @@ const std::vector<int>& nics_of(const Platform& platform, int device) {
   return platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
 }
 
-void add_nics_of(const Platform& platform, int device, Nics& nics) {
+/// How many of the device's node are known then.
+std::size_t add_nics_of(const Platform& platform, int device, Nics& nics) {
   const auto& own = nics_of(platform, device);
-  nics[platform.node_of(device)].insert(own.begin(), own.end());
-}
-
-std::size_t most(const Nics& nics) {
-  std::size_t most = 0;
-  for (const auto& [node, own] : nics) most = std::max(most, own.size());
-  return most;
+  auto& of_node = nics[platform.node_of(device)];
+  of_node.insert(own.begin(), own.end());
+  return of_node.size();
 }
 
 /// NCCL and RCCL lay their channels over all NICs; an MPI sends from rank to rank as well.
@@ -40,27 +37,29 @@ bool uses_all_nics(const std::string& name, Operation operation) {
 
 std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& platform, const Placement& placement) {
   if (placement.nodes_used < 2 || platform.node.nics.size() < 2) return std::nullopt;
-  Nics all;
-  for (const int device : placement.device_of_rank) add_nics_of(platform, device, all);
+  Nics known;
+  std::size_t all = 0;
+  for (const int device : placement.device_of_rank) all = std::max(all, add_nics_of(platform, device, known));
   Nics out;  // counted apart: a ring leaves a node through one device and comes in through another
   Nics in;
-  const auto used = [&] { return std::max(most(out), most(in)); };
+  std::size_t used = 0;
   const auto device = [&](int rank) { return placement.device_of_rank[static_cast<std::size_t>(rank)]; };
   for (const Phase& phase : schedule.phases) {
     const int repeats = receivers_move(phase) ? phase.repeats : 1;
-    for (int repeat = 0; repeat < repeats && used() < most(all); ++repeat) {
+    for (int repeat = 0; repeat < repeats; ++repeat) {
       for (const Transfer& pattern : phase.transfers) {
         for (int lane = 0; lane < phase.fan; ++lane) {
           const Transfer sent = in_repeat(schedule, phase, pattern, std::max(repeat, pattern.start), lane);
           if (platform.node_of(device(sent.from)) == platform.node_of(device(sent.to))) continue;
-          add_nics_of(platform, device(sent.from), out);
-          add_nics_of(platform, device(sent.to), in);
+          used = std::max(
+              {used, add_nics_of(platform, device(sent.from), out), add_nics_of(platform, device(sent.to), in)});
+          if (used >= all) return std::nullopt;
         }
       }
     }
   }
-  if (out.empty() || used() >= most(all)) return std::nullopt;
-  return NicUse{static_cast<int>(used()), static_cast<int>(most(all))};
+  if (out.empty()) return std::nullopt;
+  return NicUse{static_cast<int>(used), static_cast<int>(all)};
 }
 
 namespace {

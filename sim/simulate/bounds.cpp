@@ -168,10 +168,11 @@ CollectiveBounds bounds_of_alike(const RoutedSchedule& routed, const Moves& move
     const Phase& phase = schedule.phases[p];
     const auto fan = static_cast<std::size_t>(phase.fan);
     const int repeats = receivers_move(phase) ? phase.repeats : 1;
-    for (std::size_t index = 0; index < transfers_per_round(phase); ++index) {
-      const int from = phase.transfers[index / fan].from;
-      for (int repeat = 0; from < moves.step() && repeat < repeats; ++repeat) {
-        const RoutedSchedule::Leg leg = routed.leg(p, index, repeat);
+    for (std::size_t position = 0; position < phase.transfers.size(); ++position) {
+      const int from = phase.transfers[position].from;
+      if (from >= moves.step()) continue;
+      for (std::size_t way = 0; way < fan * as_index(repeats); ++way) {
+        const RoutedSchedule::Leg leg = routed.leg(p, position * fan + way % fan, static_cast<int>(way / fan));
         shortest = std::min(shortest, leg.latency);
         if (!leg.links.empty()) first.add(from, first_of_all_paths(leg.links, leg.paths));
       }

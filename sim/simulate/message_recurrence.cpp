@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "simulate/folding/pace.hpp"
 #include "simulate/message_permutation.hpp"
 #include "simulate/transfer_costs.hpp"
 
@@ -35,6 +34,22 @@ bool is_permutation(const Schedule& schedule, const Phase& phase) {
   const auto is_as_long = [&](const Transfer& transfer) { return transfer.count == phase.transfers.front().count; };
   return schedule.chunks <= most_chunks && schedule.weights.empty() && phase.bundle.empty() &&
          std::ranges::all_of(phase.transfers, is_as_long) && is_one_at_a_time(schedule, phase, true);
+}
+
+/// Whether every link is crossed from one rank only, over all phases.
+bool has_a_sender_per_link(const RoutedSchedule& routed) {
+  std::vector<int> sender(routed.capacities().size(), -1);
+  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
+    const auto& transfers = routed.schedule().phases[phase].transfers;
+    for (std::size_t position = 0; position < transfers.size(); ++position) {
+      for (const int link : routed.legs(phase)[position].links) {
+        int& known = sender[static_cast<std::size_t>(link)];
+        if (known >= 0 && known != transfers[position].from) return false;
+        known = transfers[position].from;
+      }
+    }
+  }
+  return true;
 }
 
 /// Every link has one sender, who sends one thing at a time.

@@ -1,10 +1,12 @@
 // Folded and unfolded on networks of every kind, read from files drawn at random: every rank ends at the same moment.
 #include <set>
+#include <span>
 
 #include <gtest/gtest.h>
 
 #include "platform/networks.hpp"
 #include "simulate/folding/orbits.hpp"
+#include "simulate/folding/parts.hpp"
 #include "simulate/folding_kit.hpp"
 #include "simulate/recurrence_clock.hpp"
 
@@ -82,6 +84,32 @@ TEST_P(FoldingOnEveryKind, AShiftAlltoallTakesWhatItWouldHaveTakenUnfolded) {
 
 INSTANTIATE_TEST_SUITE_P(Drawn, FoldingOnEveryKind, testing::ValuesIn(drawn_kinds()),
                          [](const auto& kind) { return std::string(kind.param.name); });
+
+/// However many devices of a node have ranks, wherever these are: classes are those of like devices on like nodes.
+TEST(Parts, WhatAllSendToAllOnOneSwitchTakesWhatItWouldHaveTakenUnfolded) {
+  int unlike = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    Random random(seed);
+    const int devices = draw(random, 1, 4);
+    Platform platform = test::two_level(draw(random, 2, 6), devices, 10_GB / 1_s, 3_GB / 1_s);
+    if (draw(random, 0, 2) == 0) {
+      for (Link& link : std::span(platform.links).last(platform.node.links.size())) link.capacity = 2_GB / 1_s;
+    }
+    const int ranks = draw(random, 2, platform.devices());
+    const Placement placement =
+        draw(random, 0, 2) > 0 ? test::in_order(ranks) : test::shuffled(random, ranks, platform.devices());
+    for (const Operation operation : {Operation::alltoall, Operation::allreduce}) {
+      SCOPED_TRACE(fmt::format("seed {}: {} ranks of {} a node", seed, ranks, devices));
+      const RoutedSchedule whole(find_algorithm(operation, "direct")->build(Shape(ranks)), platform, placement,
+                                 RoutedSchedule::Routing::when_asked);
+      const auto folding = fold_by_parts(whole);
+      ASSERT_TRUE(folding);
+      expect_the_same_ends(*folding, whole, size_of_equal_chunks(whole, random));
+      unlike += ranks % devices != 0 && folding->is_worthwhile() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(unlike, 5);
+}
 
 /// Behind spines that carry what the leaves' NICs do, a switch; else as it was.
 TEST(NeverFull, NetworksAreSwitchesToEveryRankOfAnAlltoall) {

@@ -89,6 +89,13 @@ TEST_F(OverBudget, AreManyMessages) {
 }
 
 // 2,160 ranks of Polaris took 70 s and 4.4 GB; those of nccl-2.18, which are alike, a moment.
+TEST_F(OverBudget, IsWhatAllSendToAllWhereALinkOfTheNetworkCountsForEach) {
+  const std::string line = "collective --algorithm direct -b 1M -e 1M --ranks 1024 --topology ";
+  EXPECT_THAT(refusal(line + "theta"), HasSubstr("got 2,095,104 messages between 1,024 ranks, which take about"));
+  EXPECT_EQ(place_.farandole(line + "dgx-h100").status, 0);
+  EXPECT_EQ(place_.farandole("collective --algorithm direct -b 1M -e 1M --ranks 4093 --topology dgx-h100").status, 0);
+}
+
 TEST_F(OverBudget, AreMessagesOfALibraryWhereNoRanksAreAlike) {
   const std::string line = "collective --op alltoall --topology polaris -b 1M -e 1M --ranks ";
   EXPECT_THAT(refusal(line + "2159"), HasSubstr("got 4,659,122 messages between 2,159 ranks"));

@@ -293,8 +293,8 @@ Folding folded_again(Folding once) {
 }  // namespace
 
 std::optional<Folding> fold_before_routing(const RoutedSchedule& routed) {
-  std::optional<Folding> folding = fold_by_moves(routed);
-  if (!folding) folding = fold_by_parts(routed);
+  std::optional<Folding> folding = fold_by_parts(routed);
+  if (!folding) folding = fold_by_moves(routed);
   if (folding) folding = folded_again(*std::move(folding));
   return folding;
 }

@@ -9,8 +9,7 @@
 //     How many links of the class a single transfer crosses does not matter;
 //   - where a rank receives k transfers of a class, the representative is reduced at 1 / k of the rate.
 // Exact for static routes, for every size of equal chunks, and for starts that are equal within a class of `start`.
-// What differs between members of a transfer class is the chunk, so where chunks differ in size a fold is not exact
-// (simulate/folding/pace.hpp has the one case in which it is after all).
+// What differs between members of a transfer class is the chunk, so where chunks differ in size a fold is not exact.
 #pragma once
 
 #include <functional>

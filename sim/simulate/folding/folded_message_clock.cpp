@@ -7,7 +7,6 @@
 
 #include "collective/chunk_sizes.hpp"
 #include "simulate/folding/fold.hpp"
-#include "simulate/folding/pace.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
@@ -31,16 +30,6 @@ std::vector<int> everyone_apart(Eigen::Index ranks) {
 }
 
 }  // namespace
-
-/// A size of which all chunks are as long as the longest of `size`, if that makes no difference.
-std::optional<Bytes> FoldedMessageClock::size_of_equal_chunks(Bytes size, bool together) {
-  const ChunkSizes chunks(size, routed_.schedule());
-  if (chunks.equal()) return size;
-  if (!together) return std::nullopt;
-  if (!paced_) paced_ = is_paced_by_longest_chunk(routed_);
-  if (!*paced_) return std::nullopt;
-  return chunks.size_of_longest();
-}
 
 MessageRecurrence& FoldedMessageClock::recurrence() {
   if (!recurrence_) recurrence_.emplace(routed_);
@@ -87,10 +76,10 @@ Answer FoldedMessageClock::answer(Bytes size, const RankTimes& start) {
     if (auto ends = recurrence().of_pipeline(size, start)) return {*std::move(ends), {}};
   }
   std::vector<int> groups = groups_of(start);
-  const std::optional<Bytes> even = size_of_equal_chunks(size, together);
-  const std::optional<Bytes> rounded = even ? std::nullopt : size_rounded_up(size);
-  choose(even || rounded ? std::move(groups) : everyone_apart(start.size()), start);
-  const Bytes counted = even.value_or(folding_ ? rounded.value_or(size) : size);
+  const bool is_even = ChunkSizes(size, routed_.schedule()).equal();
+  const std::optional<Bytes> rounded = is_even ? std::nullopt : size_rounded_up(size);
+  choose(is_even || rounded ? std::move(groups) : everyone_apart(start.size()), start);
+  const Bytes counted = folding_ ? rounded.value_or(size) : size;
   if (folding_) {
     Answer answer = clock_->answer(counted, folding_->of_classes(start));
     answer.ends = folding_->of_ranks(answer.ends);

@@ -1,16 +1,11 @@
 // The clock of `message` over representatives: one flow per class of transfers and round, where that is exact.
 //
-// Exact where all chunks are equally long, whoever starts when (ranks that start together may share a class), and for
-// the makespan where chunks differ but pace.hpp applies and all start together. Where chunks differ by a byte and there
-// are more than `most_uneven` messages, all are counted as the longest if ranks fold then (`Provenance` says so):
-// sending 4 million messages one by one takes 20 s, for one byte in 24,415 of each, and a million that are under way at
-// once take as long. Everywhere else, and where folding
-// would not at least halve the ranks, every rank is looked at: by the recurrence where no two messages meet on a link
+// Exact where all chunks are equally long, whoever starts when (ranks that start together may share a class). Where
+// chunks differ by a byte, messages may meet, and there are more than `most_uneven` of them, all are counted as the
+// longest if ranks fold then (`Provenance` says so): sending 4 million messages one by one takes 20 s, for one byte in
+// 24,415 of each, and a million that are under way at once take as long. Everywhere else, and where folding would not
+// at least halve the ranks, every rank is looked at: by the recurrence where no two messages meet on a link
 // (simulate/message_recurrence.hpp), else by sending every message; `FoldingPolicy::never` always sends every message.
-//
-// Where pace.hpp applies, all chunks count as the longest, folded or not: all ranks end with the last. By what it was
-// sent a rank could end some bytes' time earlier; if the folded network ended later there than the other, the two would
-// part when ranks join the next collective as they come from this one.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +32,7 @@ class FoldedMessageClock final : public CollectiveClock {
   void release_network() override;
 
  private:
-  [[nodiscard]] std::optional<Bytes> size_of_equal_chunks(Bytes size, bool together);
-  /// The same where it does make a difference, of no more than a byte a chunk, which is worth it.
+  /// A size of which all chunks are as long as the longest of `size`, where the difference is worth it.
   [[nodiscard]] std::optional<Bytes> size_rounded_up(Bytes size);
   MessageRecurrence& recurrence();
   void choose(std::vector<int> groups, const RankTimes& start);
@@ -48,7 +42,6 @@ class FoldedMessageClock final : public CollectiveClock {
   NetworkSolver network_;
   std::optional<std::int64_t> uneven_;
   std::optional<MessageRecurrence> recurrence_;  // once it is asked
-  std::optional<bool> paced_;                    // by the longest chunk; once anyone asks
   // The network in use, for ranks that start in such groups. One at a time, as SimGrid wants it.
   std::vector<int> groups_;
   std::optional<Folding> folding_;

@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <span>
+#include <tuple>
 #include <utility>
 
 #include "simulate/folding/emptied.hpp"
@@ -13,57 +15,125 @@
 namespace farandole { inline namespace simulate {
 namespace {
 
-/// Who receives in a phase: ranks first .. first + count - 1.
-struct Receivers {
-  int first = 0;
-  int count = 0;
-  [[nodiscard]] bool has(int rank) const { return rank >= first && rank < first + count; }
-};
-
-/// Nothing where it is not all of some that send the same to all of others.
-std::optional<Receivers> receivers_of(const Phase& phase, int ranks) {
+/// Which ranks receive in a phase, each from all that send but itself; nothing where it is not all of some that send
+/// the same to all of others, or all ranks to all.
+std::optional<std::vector<bool>> receivers_of(const Phase& phase, int ranks) {
   const bool is_plain = phase.repeats == 1 && phase.window == 0 && !phase.one_by_one && phase.peer_step == 1;
   if (!is_plain || phase.transfers.empty()) return std::nullopt;
   const Transfer& first = phase.transfers.front();
-  const Receivers receivers{first.to, phase.fan};
-  if (receivers.first + receivers.count > ranks) return std::nullopt;
+  const bool is_exchange = phase.fan == ranks - 1 && std::ssize(phase.transfers) == ranks;
+  if (!is_exchange && first.to + phase.fan > ranks) return std::nullopt;
+  std::vector<bool> receives(as_index(ranks), is_exchange);
+  for (int lane = 0; lane < phase.fan && !is_exchange; ++lane) receives[as_index(first.to + lane)] = true;
   std::vector<bool> sends(as_index(ranks), false);
   for (const Transfer& t : phase.transfers) {
-    const bool alike = t.to == first.to && t.count == first.count && t.action == first.action && t.start == 0;
-    if (!alike || receivers.has(t.from) || sends[as_index(t.from)]) return std::nullopt;
+    const bool goes_there =
+        is_exchange ? t.to == (t.from + 1) % ranks : t.to == first.to && !receives[as_index(t.from)];
+    const bool alike = goes_there && t.count == first.count && t.action == first.action && t.start == 0;
+    if (!alike || sends[as_index(t.from)]) return std::nullopt;
     sends[as_index(t.from)] = true;
   }
-  return receivers;
+  return receives;
 }
 
 bool is_a_switch(const Platform& platform) {
-  return platform.devices_per_node == 1 && platform.network.alike_after == 1 &&
+  return platform.network.alike_after == 1 &&
          platform.first_network_link() == static_cast<int>(platform.links.size()) &&
          platform.flow_rate == BytesPerSecond::infinity() &&
          std::ranges::all_of(platform.links, [](const Link& link) { return link.congestion == nullptr; });
 }
 
-struct Parts {
-  std::vector<int> of_rank;
-  std::vector<int> first;                     // rank of each part
-  std::vector<int> size;                      // of each part
-  std::vector<std::vector<int>> position_of;  // [phase][rank]: among the phase's transfers, -1 where it sends nothing
-  std::vector<Receivers> receivers;           // by phase
+/// The ranks at one device of all nodes of a kind.
+struct Part {
+  int kind;
+  int rank;       // on the first of them
+  int other = 0;  // on the second, where there is one
 };
 
-/// What a rank does, phase by phase, and what its node's links are.
-std::vector<double> signature_of(int rank, const Parts& parts, const Platform& platform, int device) {
+/// All that one part sends to another, within nodes or from one to others.
+struct Meeting {
+  int from;
+  int to;
+  bool is_within;
+};
+
+struct Parts {
+  std::vector<int> of_rank;
+  std::vector<int> node_of_rank;
+  std::vector<int> nodes;  // of each kind
+  std::vector<Part> all;
+  std::vector<std::vector<int>> position_of;  // [phase][rank]: among the phase's transfers, -1 where it sends nothing
+  std::vector<std::vector<bool>> receives;    // [phase][rank]
+
+  [[nodiscard]] std::vector<Meeting> meetings(std::size_t phase) const;
+  [[nodiscard]] int nodes_of(int part) const { return nodes[as_index(all[as_index(part)].kind)]; }
+};
+
+std::vector<Meeting> Parts::meetings(std::size_t phase) const {
+  std::vector<Meeting> found;
+  for (int from = 0; from < static_cast<int>(all.size()); ++from) {
+    const Part& sender = all[as_index(from)];
+    if (position_of[phase][as_index(sender.rank)] < 0) continue;
+    for (int to = 0; to < static_cast<int>(all.size()); ++to) {
+      const Part& receiver = all[as_index(to)];
+      if (!receives[phase][as_index(receiver.rank)]) continue;
+      const bool is_one_kind = sender.kind == receiver.kind;
+      if (is_one_kind && from != to) found.push_back({from, to, true});
+      if (!is_one_kind || nodes_of(from) > 1) found.push_back({from, to, false});
+    }
+  }
+  return found;
+}
+
+/// What a node's ranks do, phase by phase, and what its links are.
+std::vector<double> signature_of(int node, std::span<const int> rank_on, const Parts& parts, const Platform& platform) {
   std::vector<double> signature;
-  for (std::size_t p = 0; p < parts.receivers.size(); ++p) {
-    signature.push_back(parts.position_of[p][as_index(rank)] >= 0 ? 1 : 0);
-    signature.push_back(parts.receivers[p].has(rank) ? 1 : 0);
+  for (const int rank : rank_on) {
+    if (rank < 0) signature.push_back(-1);
+    for (std::size_t p = 0; p < parts.receives.size() && rank >= 0; ++p) {
+      signature.push_back(parts.position_of[p][as_index(rank)] >= 0 ? 1 : 0);
+      signature.push_back(parts.receives[p][as_index(rank)] ? 1 : 0);
+    }
   }
   for (int offset = 0; offset < static_cast<int>(platform.node.links.size()); ++offset) {
-    const Link& link = platform.links[as_index(platform.link_of(device, offset))];
+    const Link& link = platform.links[as_index(platform.link_of(node, offset))];
     signature.push_back(link.capacity.si());
     signature.push_back(link.latency.si());
   }
   return signature;
+}
+
+/// By device, -1 where there is none; nothing where two are on one.
+std::optional<std::vector<int>> ranks_on(const Platform& platform, const Placement& placement) {
+  std::vector<int> rank_on(as_index(platform.devices()), -1);
+  for (std::size_t rank = 0; rank < placement.device_of_rank.size(); ++rank) {
+    int& on = rank_on[as_index(placement.device_of_rank[rank])];
+    if (on >= 0) return std::nullopt;
+    on = static_cast<int>(rank);
+  }
+  return rank_on;
+}
+
+/// Puts the nodes' ranks into parts.
+void part(Parts& parts, const Platform& platform, const std::vector<int>& rank_on) {
+  const auto each = as_index(platform.devices_per_node);
+  std::map<std::vector<double>, std::pair<int, int>> kinds;  // its number, and that of its first part
+  for (int node = 0; node < platform.nodes; ++node) {
+    const auto own = std::span(rank_on).subspan(as_index(node) * each, each);
+    if (std::ranges::all_of(own, [](int rank) { return rank < 0; })) continue;
+    const std::pair fresh(static_cast<int>(parts.nodes.size()), static_cast<int>(parts.all.size()));
+    const auto [kind, first] = kinds.try_emplace(signature_of(node, own, parts, platform), fresh).first->second;
+    if (kind == fresh.first) parts.nodes.push_back(0);
+    const int known = parts.nodes[as_index(kind)]++;
+    int next = first;
+    for (const int rank : own) {
+      if (rank < 0) continue;
+      if (known == 0) parts.all.push_back({kind, rank});
+      if (known == 1) parts.all[as_index(next)].other = rank;
+      parts.of_rank[as_index(rank)] = next++;
+      parts.node_of_rank[as_index(rank)] = node;
+    }
+  }
 }
 
 std::optional<Parts> parts_of(const RoutedSchedule& routed) {
@@ -71,27 +141,20 @@ std::optional<Parts> parts_of(const RoutedSchedule& routed) {
   if (routed.where() == nullptr || !whole.weights.empty() || whole.phases.empty()) return std::nullopt;
   const auto& [platform, placement] = *routed.where();
   if (!is_a_switch(platform) || routed.has_occupancy()) return std::nullopt;
+  const auto rank_on = ranks_on(platform, placement);
+  if (!rank_on) return std::nullopt;
   Parts parts;
+  parts.of_rank.resize(as_index(whole.ranks));
+  parts.node_of_rank.resize(as_index(whole.ranks));
   for (const Phase& phase : whole.phases) {
-    const auto receivers = receivers_of(phase, whole.ranks);
-    if (!receivers) return std::nullopt;
-    parts.receivers.push_back(*receivers);
+    const auto receives = receivers_of(phase, whole.ranks);
+    if (!receives) return std::nullopt;
+    parts.receives.push_back(*receives);
     auto& positions = parts.position_of.emplace_back(as_index(whole.ranks), -1);
     for (std::size_t t = 0; t < phase.transfers.size(); ++t)
       positions[as_index(phase.transfers[t].from)] = static_cast<int>(t);
   }
-  std::map<std::vector<double>, int> numbers;
-  for (int rank = 0; rank < whole.ranks; ++rank) {
-    const auto fresh = static_cast<int>(numbers.size());
-    const auto signature = signature_of(rank, parts, platform, placement.device_of_rank[as_index(rank)]);
-    const int part = numbers.try_emplace(signature, fresh).first->second;
-    if (part == fresh) {
-      parts.first.push_back(rank);
-      parts.size.push_back(0);
-    }
-    parts.of_rank.push_back(part);
-    ++parts.size[as_index(part)];
-  }
+  part(parts, platform, *rank_on);
   return parts;
 }
 
@@ -109,10 +172,10 @@ class Joined {
     std::int64_t times;
     int paths;
   };
-  using LinkClass = std::pair<int, int>;  // part of the node's rank, offset within the node
+  using LinkClass = std::pair<int, int>;  // kind of the node, offset within it
 
   void add_phase_of_parts(std::size_t p);
-  void add_transfer(std::size_t p, int from, int to);
+  void add_transfer(std::size_t p, const Meeting& meeting);
   void add_link_class(const LinkClass& link, std::vector<Crossing>& crossings);
 
   const RoutedSchedule& routed_;
@@ -125,7 +188,7 @@ class Joined {
 
 RoutedSchedule Joined::join() {
   schedule_ = emptied(routed_.schedule());
-  schedule_.ranks = static_cast<int>(parts_.size.size());
+  schedule_.ranks = static_cast<int>(parts_.all.size());
   legs_.resize(routed_.schedule().phases.size());
   for (std::size_t p = 0; p < legs_.size(); ++p) add_phase_of_parts(p);
   for (auto& [link, crossings] : crossings_) add_link_class(link, crossings);
@@ -136,45 +199,42 @@ void Joined::add_phase_of_parts(std::size_t p) {
   Phase& phase = schedule_.phases.emplace_back(emptied(routed_.schedule().phases[p]));
   phase.fan = 1;
   phase.peer_step = 0;
-  const auto parts = static_cast<int>(parts_.size.size());
-  legs_[p].reserve(as_index(parts) * as_index(parts));  // crossings point at them
-  for (int from = 0; from < parts; ++from) {
-    for (int to = 0; to < parts; ++to) {
-      const bool meet = parts_.position_of[p][as_index(parts_.first[as_index(from)])] >= 0 &&
-                        parts_.receivers[p].has(parts_.first[as_index(to)]);
-      if (meet) add_transfer(p, from, to);
-    }
-  }
+  const std::vector<Meeting> meetings = parts_.meetings(p);
+  legs_[p].reserve(meetings.size());  // crossings point at them
+  for (const Meeting& meeting : meetings) add_transfer(p, meeting);
 }
 
-void Joined::add_transfer(std::size_t p, int from, int to) {
+void Joined::add_transfer(std::size_t p, const Meeting& meeting) {
   const Phase& phase = routed_.schedule().phases[p];
   const auto& [platform, placement] = *routed_.where();
-  const int sender = parts_.first[as_index(from)];
-  const int receiver = parts_.first[as_index(to)];
-  const auto position = as_index(parts_.position_of[p][as_index(sender)]);
-  const auto lane = as_index(receiver - parts_.receivers[p].first);
+  const Part& from = parts_.all[as_index(meeting.from)];
+  const Part& to = parts_.all[as_index(meeting.to)];
+  const bool is_among_others = from.kind == to.kind && !meeting.is_within;
+  const int receiver = is_among_others ? to.other : to.rank;
+  const auto position = as_index(parts_.position_of[p][as_index(from.rank)]);
+  Transfer transfer = phase.transfers[position];
+  const int ranks = routed_.schedule().ranks;
+  const auto lane = as_index((receiver - transfer.to + ranks) % ranks);
   RoutedSchedule::Leg leg = routed_.leg(p, position * as_index(phase.fan) + lane, 0);
   const std::vector<int> links = std::exchange(leg.links, {});
   const int paths = std::exchange(leg.paths, 1);
-  leg.alike = parts_.size[as_index(from)];
+  leg.alike = meeting.is_within ? 1 : parts_.nodes_of(meeting.from) - (is_among_others ? 1 : 0);
   leg.reduce_rate = leg.reduce_rate / leg.alike;
+  const std::int64_t transfers = std::int64_t{leg.alike} * parts_.nodes_of(meeting.to);
   legs_[p].push_back(std::move(leg));
-  Transfer transfer = phase.transfers[position];
-  transfer.from = from;
-  transfer.to = to;
+  transfer.from = meeting.from;
+  transfer.to = meeting.to;
   schedule_.phases[p].transfers.push_back(transfer);
+  const auto own = static_cast<int>(platform.node.links.size());
   for_each_listed(links, [&](int link, int times) {
-    const auto own = static_cast<int>(platform.node.links.size());
-    const int part = link / own == placement.device_of_rank[as_index(sender)] ? from : to;
-    const std::int64_t transfers = std::int64_t{parts_.size[as_index(from)]} * parts_.size[as_index(to)];
-    crossings_[{part, link % own}].push_back(
-        {&legs_[p].back(), times * (transfers / parts_.size[as_index(part)]), paths});
+    const int kind = link / own == parts_.node_of_rank[as_index(from.rank)] ? from.kind : to.kind;
+    crossings_[{kind, link % own}].push_back(
+        {&legs_[p].back(), times * (transfers / parts_.nodes[as_index(kind)]), paths});
   });
 }
 
 void Joined::add_link_class(const LinkClass& link, std::vector<Crossing>& crossings) {
-  const auto& [platform, placement] = *routed_.where();
+  const Platform& platform = routed_.where()->first;
   std::int64_t parts = 1;
   for (const Crossing& crossing : crossings) parts = std::lcm(parts, std::int64_t{crossing.paths});
   std::int64_t divisor = 0;
@@ -182,10 +242,10 @@ void Joined::add_link_class(const LinkClass& link, std::vector<Crossing>& crossi
     crossing.times *= parts / crossing.paths;
     divisor = std::gcd(divisor, crossing.times);
   }
-  const int rank = parts_.first[as_index(link.first)];
-  const int whole = platform.link_of(placement.device_of_rank[as_index(rank)], link.second);
+  const auto of_kind = std::ranges::find(parts_.all, link.first, &Part::kind);
+  const int node = parts_.node_of_rank[as_index(of_kind->rank)];
   const auto index = static_cast<int>(capacities_.size());
-  capacities_.push_back(routed_.capacities()[as_index(whole)] *
+  capacities_.push_back(routed_.capacities()[as_index(platform.link_of(node, link.second))] *
                         (static_cast<double>(parts) / static_cast<double>(divisor)));
   for (const Crossing& crossing : crossings) {
     auto& links = crossing.leg->links;
@@ -193,24 +253,18 @@ void Joined::add_link_class(const LinkClass& link, std::vector<Crossing>& crossi
   }
 }
 
-/// Of every transfer and lane of a phase, by the order in which Joined::add_phase_of_parts went through the parts.
+/// Of every transfer and lane of a phase, by the order of Parts::meetings.
 std::vector<int> classes_by_parts(const Schedule& whole, const Parts& parts, std::size_t p) {
-  std::map<std::pair<int, int>, int> numbers;
-  const auto count = static_cast<int>(parts.size.size());
-  for (int from = 0; from < count; ++from) {
-    for (int to = 0; to < count; ++to) {
-      const bool meet = parts.position_of[p][as_index(parts.first[as_index(from)])] >= 0 &&
-                        parts.receivers[p].has(parts.first[as_index(to)]);
-      if (meet) numbers.try_emplace({from, to}, static_cast<int>(numbers.size()));
-    }
-  }
+  std::map<std::tuple<int, int, bool>, int> numbers;
+  for (const Meeting& meeting : parts.meetings(p))
+    numbers.try_emplace({meeting.from, meeting.to, meeting.is_within}, static_cast<int>(numbers.size()));
   std::vector<int> classes;
-  for (const Transfer& transfer : whole.phases[p].transfers) {
-    for (int lane = 0; lane < whole.phases[p].fan; ++lane) {
-      const int to = parts.receivers[p].first + lane;
-      classes.push_back(numbers.at({parts.of_rank[as_index(transfer.from)], parts.of_rank[as_index(to)]}));
-    }
-  }
+  for_each_transfer(whole, whole.phases[p], 0, [&](const Transfer& placed, std::size_t) {
+    const auto from = as_index(placed.from);
+    const auto to = as_index(placed.to);
+    const bool is_within = parts.node_of_rank[from] == parts.node_of_rank[to];
+    classes.push_back(numbers.at({parts.of_rank[from], parts.of_rank[to], is_within}));
+  });
   return classes;
 }
 
