@@ -37,29 +37,22 @@ class Backwards {
 };
 
 /// The collective that ends at that moment, or null. Sorted by their ends.
-const LastTimes* ending_at(const std::vector<LastTimes>& communications, Seconds moment) {
-  auto found = std::ranges::lower_bound(communications, moment, {}, &LastTimes::end);
+const Stages* ending_at(const std::vector<Stages>& communications, Seconds moment) {
+  auto found = std::ranges::lower_bound(communications, moment, {}, &Stages::end);
   while (found != communications.begin() && same(std::prev(found)->end, moment)) --found;
   return found == communications.end() || !same(found->end, moment) ? nullptr : &*found;
 }
 
 }  // namespace
 
-LastTimes last_times(const TaskTimes& times) {
-  const Seconds begin = latest(times.begin);
-  const Seconds end = latest(times.end);
-  if (times.reducing.size() == 0) return {begin, begin, end, end};
-  return {begin, latest(times.reducing), latest(times.reduced), end};
-}
-
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
-                                    std::span<const LastTimes> communications) {
+                                    std::span<const Stages> communications) {
   Backwards path(moments);
-  std::vector<LastTimes> by_end(communications.begin(), communications.end());
-  std::ranges::stable_sort(by_end, {}, &LastTimes::end);
+  std::vector<Stages> by_end(communications.begin(), communications.end());
+  std::ranges::stable_sort(by_end, {}, &Stages::end);
   path.to(moments.synchronised, "update");
   const auto through_collectives = [&] {
-    while (const LastTimes* last = ending_at(by_end, path.at())) {
+    while (const Stages* last = ending_at(by_end, path.at())) {
       if (same(last->begin, path.at())) break;  // a collective without length says nothing
       path.to(last->reduced, "copy out");
       path.to(last->reducing, "collective");

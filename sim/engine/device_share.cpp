@@ -65,7 +65,7 @@ double* room_for(Eigen::Index ranks) {
 }  // namespace
 
 Occupation occupation(const RankTimes& from, const RankTimes& to) {
-  return {from, to, earliest(from), latest(to)};
+  return {earliest(from), latest(to), from, to};
 }
 
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, Seconds work,

@@ -19,10 +19,10 @@ namespace farandole { inline namespace engine {
 
 /// A collective as the devices see it.
 struct Occupation {
+  Seconds first;  // of the ranks' `from`
+  Seconds last;   // of the ranks' `to`
   RankTimes from;
   RankTimes to;
-  Seconds first{};  // of the ranks' `from`
-  Seconds last{};   // of the ranks' `to`
 };
 
 /// Over the ranks.

@@ -60,20 +60,9 @@ Iteration iteration_of(const IterationMoments& moments, std::span<const Busy> co
 // for the one before it, or for the collective that brings what it needs. Moments are those of the last rank at each
 // stage.
 
-/// When the last rank passed each stage of a task, as in TaskTimes; a computation reduces from its begin to its end.
-struct LastTimes {
-  Seconds begin;
-  Seconds reducing;
-  Seconds reduced;
-  Seconds end;
-};
-
-/// Of all ranks.
-LastTimes last_times(const TaskTimes& times);
-
 /// Stretches in order, since the start of the iteration; those without length are left out. `computed`: the tasks of
 /// the compute stream, at least one.
 std::vector<PathStep> critical_path(const IterationMoments& moments, std::span<const Busy> computed,
-                                    std::span<const LastTimes> communications);
+                                    std::span<const Stages> communications);
 
 }}  // namespace farandole::engine

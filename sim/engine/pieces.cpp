@@ -36,13 +36,13 @@ TaskId SimulatedJob::add_in_pieces(Task task) {
 
 void SimulatedJob::begin_exchange(TaskId id) {
   Done& own = item(id).done;
-  own.times.reducing = own.times.begin;
   site_.meet(id, std::get<StageExchange>(own.task.what), own.times.begin);
 }
 
 void SimulatedJob::end_exchange(TaskId id, const RankTimes& ends) {
   Done& own = item(id).done;
-  own.times.reduced = own.times.end = ends;
+  own.times.end = ends;
+  note_stages(own, ends);
   take_as_known(id);
 }
 

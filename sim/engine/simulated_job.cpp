@@ -121,7 +121,7 @@ void SimulatedJob::advance(Stream stream) {
 void SimulatedJob::begin(TaskId id, Slot& slot) {
   Item& own = item(id);
   const Task& task = own.done.task;
-  RankTimes begin = slot.free;
+  RankTimes begin = std::move(slot.free);
   if (task.earliest.size() > 0) begin = begin.max(task.earliest);
   for (const TaskId before : task.after) {
     if (before >= first_) begin = begin.max(item(before).done.times.end);
@@ -137,7 +137,7 @@ void SimulatedJob::begin_compute(TaskId id) {
   Done& own = item(id).done;
   own.factors = factors_;
   const auto& compute = std::get<Compute>(own.task.what);
-  const Seconds last_begin = latest(own.times.begin);
+  const Seconds last_begin = compute.marks.empty() ? Seconds(0) : latest(own.times.begin);
   own.undisturbed = latest(own.times.begin + *own.factors * compute.work.si());
   bool expects = false;
   for (std::size_t i = 0; i < compute.marks.size(); ++i) {
@@ -147,6 +147,7 @@ void SimulatedJob::begin_compute(TaskId id) {
   }
   if (site_.compute_share == 0) {
     own.times.end = computed(own, compute.work);
+    note_stages(own, own.times.end);
     return take_as_known(id);
   }
   schedule(own.undisturbed, {Kind::over, {}, id});
@@ -201,8 +202,8 @@ void SimulatedJob::look_whether_over(TaskId id) {
   }
   occupy_until_now();
   own.done.times.end = computed(own.done, std::get<Compute>(own.done.task.what).work);
-  const Seconds end = latest(own.done.times.end);
-  if (end > now()) return schedule(end, {Kind::over, {}, id});
+  note_stages(own.done, own.done.times.end);
+  if (own.done.last.end > now()) return schedule(own.done.last.end, {Kind::over, {}, id});
   take_as_known(id);
   listener_({});
 }
@@ -210,29 +211,37 @@ void SimulatedJob::look_whether_over(TaskId id) {
 void SimulatedJob::begin_collective(TaskId id) {
   Item& own = item(id);
   const auto& collective = std::get<Collective>(own.done.task.what);
-  TaskTimes& times = own.done.times;
   ++counts_[{collective.operation, collective.size, collective.group}];
-  times.reducing = times.begin + collective.copy_in.si();
+  RankTimes reducing = own.done.times.begin + collective.copy_in.si();
   if (site_.company != nullptr && collective.size > Bytes(0) && site_.ranks > 1) {
     provenance_.folded = false;
-    return begin_in_company(id, times.reducing);
+    return begin_in_company(id, reducing);
   }
   CollectiveClock& clock = site_.clock_of(collective);
-  Answer answer = clock.has_launch() ? clock.answer(collective.size, times.reducing)
-                                     : clock.answer(collective.size, times.reducing + site_.launch.si());
-  times.reduced = std::move(answer.ends);
+  Answer answer = clock.has_launch() ? clock.answer(collective.size, reducing)
+                                     : clock.answer(collective.size, reducing + site_.launch.si());
   provenance_.include(answer.provenance);
-  times.end = times.reduced + collective.copy_out.si();
+  own.done.times.end = answer.ends + collective.copy_out.si();
+  note_stages(own.done, answer.ends, collective.copy_in, collective.copy_out);
   // What computation stops for takes nothing from it.
-  if (own.done.task.stream != computing) communications_.push_back(occupation(times.reducing, times.reduced));
+  if (own.done.task.stream != computing)
+    communications_.push_back({earliest(reducing), own.done.last.reduced, std::move(reducing), std::move(answer.ends)});
+  reducing = answer.ends = RankTimes();  // not kept while what waits for it begins
   take_as_known(id);
+}
+
+/// When the last rank and the first passed each stage.
+void SimulatedJob::note_stages(Done& done, const RankTimes& reduced, Seconds in, Seconds out) {
+  const auto stages = [&](Seconds begin, Seconds end) { return Stages{begin, begin + in, end, end + out}; };
+  done.times.first_rank = stages(Seconds(done.times.begin[0]), Seconds(reduced[0]));
+  done.last = stages(latest(done.times.begin), latest(reduced));
 }
 
 void SimulatedJob::begin_in_company(TaskId id, const RankTimes& joins) {
   Done& own = item(id).done;
   const auto& collective = std::get<Collective>(own.task.what);
   under_way_[id] = communications_.size();
-  communications_.push_back(occupation(own.times.reducing, own.times.reducing));
+  communications_.push_back(occupation(joins, joins));
   const auto& groups = site_.carriages_of(collective);
   own.times.end = RankTimes::Zero(site_.ranks);
   auto left = std::make_shared<std::size_t>(groups.size());
@@ -249,9 +258,12 @@ void SimulatedJob::begin_in_company(TaskId id, const RankTimes& joins) {
 
 void SimulatedJob::end_in_company(TaskId id) {
   Done& own = item(id).done;
-  own.times.reduced = own.times.end;
-  own.times.end += std::get<Collective>(own.task.what).copy_out.si();
-  communications_[under_way_.at(id)] = occupation(own.times.reducing, own.times.reduced);
+  Occupation& known = communications_[under_way_.at(id)];
+  known.to = own.times.end;
+  const auto& collective = std::get<Collective>(own.task.what);
+  own.times.end += collective.copy_out.si();
+  note_stages(own, known.to, collective.copy_in, collective.copy_out);
+  known.last = own.last.reduced;
   under_way_.erase(id);
   take_as_known(id);
 }
@@ -260,17 +272,14 @@ void SimulatedJob::take_as_known(TaskId id) {
   Item& own = item(id);
   own.is_known = true;
   --open_tasks_;
-  TaskTimes& times = own.done.times;
-  own.done.last = last_times(times);
-  own.done.first_rank = {Seconds(times.begin[0]), Seconds(times.end[0])};
   const Stream stream = own.done.task.stream;
   Slot& slot = lines_[stream].slots[own.slot];
   if (own.is_within) {  // what comes after it stands behind it in line
-    slot.free = std::move(times.end);
-    times = {};
+    slot.free = std::move(own.done.times.end);
+    own.done.times.begin = {};
     own.done.taken = {};
   } else {
-    slot.free = times.end;
+    slot.free = own.done.times.end;
   }
   slot.is_busy = false;
   if (own.done.task.note.what >= 0) schedule(own.done.last.end, {Kind::over, {}, id});

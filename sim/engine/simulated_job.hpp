@@ -72,16 +72,11 @@ class SimulatedJob final : public Engine {
   /// Of one that has met its neighbour (JobSite::meet).
   void end_exchange(TaskId id, const RankTimes& ends);
 
-  /// A stretch of a task's time, of one rank.
-  struct Span {
-    Seconds begin;
-    Seconds end;
-  };
   struct Done {
     Task task;
-    TaskTimes times{};  // of all ranks; empty once what is within a computation is over, of which there are thousands
-    LastTimes last{};   // once it is over: of the last rank at each stage
-    Span first_rank{};  // likewise
+    TaskTimes
+        times{};  // of all ranks; without those of what is within a computation and over, of which there are thousands
+    Stages last{};          // once it is over: of the last rank at each stage
     Seconds undisturbed{};  // of a computation: the last rank would be done, were there no collective
     std::shared_ptr<const RankTimes> factors{};  // of a computation
     mutable DeviceShare::Taken taken{};          // from it: what is known by now, kept so as not to be worked out again
@@ -146,6 +141,7 @@ class SimulatedJob final : public Engine {
   void begin_collective(TaskId id);
   void begin_exchange(TaskId id);
   void take_as_known(TaskId id);
+  static void note_stages(Done& done, const RankTimes& reduced, Seconds in = {}, Seconds out = {});
   void expect_mark(TaskId id, std::size_t first);
   void look_at(Done& compute, const Mark& mark) const;
   void pass_mark(const Event& event);

@@ -94,12 +94,18 @@ struct Task {
   Note note{};
 };
 
-/// When each rank passed each stage of a task; a computation has no stages, and only begins and ends.
+/// When a rank, or the last of all, passed each stage of a task; a computation reduces from its begin to its end.
+struct Stages {
+  Seconds begin;     // the stream is free and the data is there: copying in starts
+  Seconds reducing;  // the collective starts
+  Seconds reduced;   // the collective ends
+  Seconds end;       // copied out
+};
+
 struct TaskTimes {
-  RankTimes begin;     // the stream is free and the data is there: copying in starts
-  RankTimes reducing;  // the collective starts
-  RankTimes reduced;   // the collective ends
-  RankTimes end;       // copied out
+  RankTimes begin;
+  RankTimes end;
+  Stages first_rank{};
 };
 
 /// Between a worker and a server runs one connection each way; what is sent on it arrives in order.

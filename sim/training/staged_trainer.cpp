@@ -108,7 +108,8 @@ void StagedTrainer::record() const {
     if (number == 0) record_tasks(*timeline_, job);
     for (const SimulatedJob::Done* task : job.tasks(computing)) {
       if (!std::holds_alternative<Compute>(task->task.what)) continue;
-      timeline_->span(fmt::format("stage {}", number), "COMPUTE", task->first_rank.begin, task->first_rank.end);
+      timeline_->span(fmt::format("stage {}", number), "COMPUTE", task->times.first_rank.begin,
+                      task->times.first_rank.end);
     }
   }
 }

@@ -17,7 +17,7 @@ void record_tasks(Timeline& timeline, const SimulatedJob& job) {
     if (collective != nullptr) what = name(collective->operation) + " " + decimal(collective->size);
     const auto* exchange = std::get_if<StageExchange>(&task.task.what);
     if (exchange != nullptr) what = exchange->receives ? (exchange->sends ? "SEND_RECEIVE" : "RECEIVE") : "SEND";
-    timeline.span(lane, std::move(what), task.first_rank.begin, task.first_rank.end);
+    timeline.span(lane, std::move(what), task.times.first_rank.begin, task.times.first_rank.end);
   };
   for (const auto& [stream, lane] : {std::pair(computing, "compute"), std::pair(communicating, "communication"),
                                      std::pair(communicating_among_replicas, "communication among replicas"),
@@ -45,7 +45,7 @@ TasksOfIteration tasks_of(const SimulatedJob& job) {
       take(*task, collective->operation, true, false);
       continue;
     }
-    if (all.computed.empty()) all.first = task->first_rank.begin;
+    if (all.computed.empty()) all.first = task->times.first_rank.begin;
     all.computed.push_back({task->last.begin, task->last.end});
     all.slowdown += task->last.end - task->undisturbed;
     last = task;

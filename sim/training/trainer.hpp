@@ -20,7 +20,7 @@ namespace farandole { inline namespace training {
 struct TasksOfIteration {
   std::vector<Busy> computed;
   std::vector<Busy> busy;  // by their begin
-  std::vector<LastTimes> communications;
+  std::vector<Stages> communications;
   Seconds slowdown;  // of computation, by collectives
   Seconds first;     // computation begins on rank 0
   RankTimes ended;   // the last of it ends

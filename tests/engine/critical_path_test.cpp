@@ -7,9 +7,8 @@ namespace farandole::critical_path_test { namespace {
 
 using testing::ElementsAre;
 
-LastTimes at(double begin, double reducing, double reduced, double end) {
-  const auto moment = [](double s) { return RankTimes(RankTimes::Constant(2, s)); };
-  return last_times({moment(begin), moment(reducing), moment(reduced), moment(end)});
+Stages at(double begin, double reducing, double reduced, double end) {
+  return {Seconds(begin), Seconds(reducing), Seconds(reduced), Seconds(end)};
 }
 
 std::vector<std::string> activities(const std::vector<PathStep>& path) {

@@ -124,8 +124,8 @@ TEST(SimulatedJob, CopiesAreOfTheStreamButNotOfTheCollective) {
   run.job.add({Collective{Operation::allreduce, 4_B, 1_s, 2_s}, {}, {}, communicating});
   run.collective(1);
   const TaskTimes& times = run.job.tasks(communicating)[0]->times;
-  EXPECT_EQ(times.reducing[0], 1);
-  EXPECT_EQ(times.reduced[0], 5);
+  EXPECT_EQ(times.first_rank.reducing, 1_s);
+  EXPECT_EQ(times.first_rank.reduced, 5_s);
   EXPECT_EQ(times.end[0], 7);
   EXPECT_EQ(run.job.tasks(communicating)[1]->times.begin[0], 7);
 }

@@ -25,7 +25,7 @@ Endpoint& CommunicationStream::endpoint_of(Group group) {
 }
 
 void CommunicationStream::enqueue(int number, const Collective& work, Seconds earliest) {
-  items_.push_back({number, work, earliest, {{}, {}, {}, {}, work.operation}});
+  items_.push_back({number, work, earliest, {{}, work.operation}});
 }
 
 CommunicationStream::Carrier& CommunicationStream::carrier_of(const Collective& work) {

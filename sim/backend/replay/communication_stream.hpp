@@ -36,12 +36,8 @@ class WallClock {
   Clock::time_point zero_ = Clock::now();
 };
 
-/// TaskTimes of one rank.
-struct LocalTimes {
-  Seconds begin;
-  Seconds reducing;
-  Seconds reduced;
-  Seconds end;
+/// Of one rank.
+struct LocalTimes : Stages {
   Operation operation = Operation::allreduce;
 };
 

@@ -122,7 +122,7 @@ void Replay::begin_collective(TaskId id) {
 }
 
 TaskTimes Replay::here(const LocalTimes& times) const {
-  return {here(times.begin), here(times.reducing), here(times.reduced), here(times.end)};
+  return {here(times.begin), here(times.end), times};
 }
 
 void Replay::finish(TaskId id, const TaskTimes& times) {

@@ -210,11 +210,10 @@ void Joined::add_transfer(std::size_t p, const Meeting& meeting) {
   const Part& from = parts_.all[as_index(meeting.from)];
   const Part& to = parts_.all[as_index(meeting.to)];
   const bool is_among_others = from.kind == to.kind && !meeting.is_within;
-  const int receiver = is_among_others ? to.other : to.rank;
   const auto position = as_index(parts_.position_of[p][as_index(from.rank)]);
   Transfer transfer = phase.transfers[position];
   const int ranks = routed_.schedule().ranks;
-  const auto lane = as_index((receiver - transfer.to + ranks) % ranks);
+  const auto lane = as_index(((is_among_others ? to.other : to.rank) - transfer.to + ranks) % ranks);
   RoutedSchedule::Leg leg = routed_.leg(p, position * as_index(phase.fan) + lane, 0);
   const std::vector<int> links = std::exchange(leg.links, {});
   const int paths = std::exchange(leg.paths, 1);
@@ -234,7 +233,6 @@ void Joined::add_transfer(std::size_t p, const Meeting& meeting) {
 }
 
 void Joined::add_link_class(const LinkClass& link, std::vector<Crossing>& crossings) {
-  const Platform& platform = routed_.where()->first;
   std::int64_t parts = 1;
   for (const Crossing& crossing : crossings) parts = std::lcm(parts, std::int64_t{crossing.paths});
   std::int64_t divisor = 0;
@@ -245,7 +243,7 @@ void Joined::add_link_class(const LinkClass& link, std::vector<Crossing>& crossi
   const auto of_kind = std::ranges::find(parts_.all, link.first, &Part::kind);
   const int node = parts_.node_of_rank[as_index(of_kind->rank)];
   const auto index = static_cast<int>(capacities_.size());
-  capacities_.push_back(routed_.capacities()[as_index(platform.link_of(node, link.second))] *
+  capacities_.push_back(routed_.capacities()[as_index(routed_.where()->first.link_of(node, link.second))] *
                         (static_cast<double>(parts) / static_cast<double>(divisor)));
   for (const Crossing& crossing : crossings) {
     auto& links = crossing.leg->links;

@@ -101,7 +101,7 @@ void Bucketed::send(Engine& engine, const Bucket& bucket, const RankTimes& earli
 
 void Bucketed::communicated_by(Engine& engine, TaskId task, const TaskTimes& times) {
   const auto flight = std::ranges::find(flights_, task, &Flight::task);
-  record(*flight, times);
+  record(*flight, times.first_rank);
   if (flight->bucket < arrived_.size()) {
     RankTimes& arrived = arrived_[flight->bucket];
     arrived = arrived.max(times.end);
@@ -124,7 +124,7 @@ std::optional<RankTimes> Bucketed::synchronised() const {
   return end.max(synchronised_);
 }
 
-void Bucketed::record(const Flight& flight, const TaskTimes& times) const {
+void Bucketed::record(const Flight& flight, const Stages& times) const {
   if (site_.timeline == nullptr) return;
   const bool is_bucket = flight.bucket < buckets().size();
   const std::string other = flight.operation == Operation::broadcast ? "buffers" : "used parameters";
@@ -132,10 +132,10 @@ void Bucketed::record(const Flight& flight, const TaskTimes& times) const {
   const auto span = [&](const std::string& what, Seconds from, Seconds to) {
     if (to > from) site_.timeline->span(lane, what, from, to);
   };
-  span("QUEUE", flight.enqueued, Seconds(times.begin[0]));
-  span("COPY_IN", Seconds(times.begin[0]), Seconds(times.reducing[0]));
-  span(activity(site_.library, flight.operation), Seconds(times.reducing[0]), Seconds(times.reduced[0]));
-  span("COPY_OUT", Seconds(times.reduced[0]), Seconds(times.end[0]));
+  span("QUEUE", flight.enqueued, times.begin);
+  span("COPY_IN", times.begin, times.reducing);
+  span(activity(site_.library, flight.operation), times.reducing, times.reduced);
+  span("COPY_OUT", times.reduced, times.end);
 }
 
 }}  // namespace farandole::training

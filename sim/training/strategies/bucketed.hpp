@@ -65,7 +65,7 @@ class Bucketed final : public Strategy {
   void communicated_by(Engine& engine, TaskId task, const TaskTimes& times);
   void send_ready_buckets(Engine& engine);
   void send(Engine& engine, const Bucket& bucket, const RankTimes& earliest, Stream stream = communicating);
-  void record(const Flight& flight, const TaskTimes& times) const;
+  void record(const Flight& flight, const Stages& times) const;
 
   StrategySite site_;
   BucketPlan plan_;

@@ -236,7 +236,7 @@ void Horovod::take_up(Engine& engine, Response& response) {
 
 void Horovod::on_communicated(Engine& engine, TaskId task, const TaskTimes& times) {
   const auto flight = std::ranges::find(in_flight_, task, &Flight::task);
-  record_communication(*flight, times);
+  record_communication(*flight, times.first_rank);
   if (flight->last) remaining_ -= static_cast<int>(flight->response.gradients.size());
   in_flight_.erase(flight);
   synchronised_ = synchronised_.max(times.end);
@@ -356,7 +356,7 @@ void Horovod::record_wait(const Response& response, double reached) const {
   }
 }
 
-void Horovod::record_communication(const Flight& flight, const TaskTimes& times) const {
+void Horovod::record_communication(const Flight& flight, const Stages& times) const {
   if (timeline_ == nullptr) return;
   const Response& response = flight.response;
   const bool copies = flight.by_mpi || response.gradients.size() > 1;
@@ -364,10 +364,10 @@ void Horovod::record_communication(const Flight& flight, const TaskTimes& times)
   const std::string what = activity(flight.by_mpi ? "MPI" : settings_.library, flight.operation);
   for (const int gradient : response.gradients) {
     const std::string& name = job_.gradients[static_cast<std::size_t>(gradient)].name;
-    timeline_->span(name, "QUEUE", response.enqueued, Seconds(times.begin[0]));
-    if (copies) timeline_->span(name, "MEMCPY_IN_" + buffer, Seconds(times.begin[0]), Seconds(times.reducing[0]));
-    timeline_->span(name, what, Seconds(times.reducing[0]), Seconds(times.reduced[0]));
-    if (copies) timeline_->span(name, "MEMCPY_OUT_" + buffer, Seconds(times.reduced[0]), Seconds(times.end[0]));
+    timeline_->span(name, "QUEUE", response.enqueued, times.begin);
+    if (copies) timeline_->span(name, "MEMCPY_IN_" + buffer, times.begin, times.reducing);
+    timeline_->span(name, what, times.reducing, times.reduced);
+    if (copies) timeline_->span(name, "MEMCPY_OUT_" + buffer, times.reduced, times.end);
   }
 }
 

@@ -111,7 +111,7 @@ class Horovod final : public Strategy {
   [[nodiscard]] int uncached(const std::vector<int>& gradients) const;
   void record_announced(int gradient, const RankTimes& moments) const;
   void record_wait(const Response& response, double reached) const;
-  void record_communication(const Flight& flight, const TaskTimes& times) const;
+  void record_communication(const Flight& flight, const Stages& times) const;
 
   const Job& job_;
   int ranks_;
