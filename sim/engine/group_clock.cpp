@@ -13,17 +13,8 @@ struct Earlier {
   }
 };
 
-bool are_in_a_row(const std::vector<int>& members) {
-  return std::ranges::adjacent_find(members, [](int a, int b) { return b != a + 1; }) == members.end();
-}
-
 /// `after`: of the last rank.
-void join(const std::vector<int>& members, bool in_a_row, const RankTimes& start, const RankTimes& after,
-          RankTimes& ends) {
-  if (in_a_row) {
-    ends.segment(members.front(), after.size()) = start.segment(members.front(), after.size()).maxCoeff() + after;
-    return;
-  }
+void join(const std::vector<int>& members, const RankTimes& start, const RankTimes& after, RankTimes& ends) {
   double last = start[members.front()];
   for (const int rank : members) last = std::max(last, start[rank]);
   for (std::size_t i = 0; i < members.size(); ++i) ends[members[i]] = last + after[static_cast<Eigen::Index>(i)];
@@ -37,8 +28,7 @@ Answer GroupClock::answer(Bytes size, const RankTimes& start) {
   for (const Class& alike : classes_of(size)) {
     if (alike.barrier) {
       all.provenance.include(alike.barrier->provenance);
-      for (const std::size_t group : alike.groups)
-        join(members_[group], alike.in_a_row, start, alike.barrier->ends, all.ends);
+      for (const std::size_t group : alike.groups) join(members_[group], start, alike.barrier->ends, all.ends);
     } else {
       answer_apart(alike, size, start, all);
     }
@@ -75,7 +65,6 @@ const std::vector<GroupClock::Class>& GroupClock::classes_of(Bytes size) {
     const Carriage& carriage = carriage_of_(first, size);
     Answer together = of_group(carriage, size, RankTimes::Zero(static_cast<Eigen::Index>(members_[first].size())));
     if (last_->is_barrier(size)) own.barrier = std::move(together);
-    own.in_a_row = std::ranges::all_of(own.groups, [&](std::size_t group) { return are_in_a_row(members_[group]); });
     place->second.push_back(std::move(own));
   }
   return place->second;

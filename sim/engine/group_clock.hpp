@@ -36,7 +36,6 @@ class GroupClock final : public CollectiveClock {
     std::size_t first;
     std::vector<std::size_t> groups{};
     std::optional<Answer> barrier{};  // ends of one whose last rank joins at 0
-    bool in_a_row = false;            // the members of each group
   };
   const std::vector<Class>& classes_of(Bytes size);
   void answer_apart(const Class& alike, Bytes size, const RankTimes& start, Answer& all);

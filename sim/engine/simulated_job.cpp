@@ -276,7 +276,7 @@ void SimulatedJob::take_as_known(TaskId id) {
   Slot& slot = lines_[stream].slots[own.slot];
   if (own.is_within) {  // what comes after it stands behind it in line
     slot.free = std::move(own.done.times.end);
-    own.done.times.begin = {};
+    own.done.times.begin.resize(0);
     own.done.taken = {};
   } else {
     slot.free = own.done.times.end;

@@ -31,15 +31,15 @@ constexpr double seconds_per_rank = 30e-6;              // once
 constexpr double seconds_per_point = 3e-3;              // of the smallest
 constexpr double seconds_per_transfer = 2e-6;           // of a schedule, once; ten times that where no ranks are alike
 constexpr double seconds_per_message = 1.5e-6;          // one by one
-constexpr double seconds_per_crossing_message = 15e-6;  // where receivers move on, so that no two rounds are alike
-constexpr double seconds_per_coloured_link = 1e-6;      // of what is sent to many at once, by ranks that differ
-constexpr double bytes_per_coloured_link = 100;         // likewise
+constexpr double seconds_per_crossing_message = 15e-6;  // where receivers move on, or ranks that differ send to many
 constexpr double seconds_per_moving_message = 0.05e-6;  // likewise, where one rank's rates are everybody's,
 constexpr double seconds_per_parted_message = 3e-6;     // and at `message`, where a byte parts ranks
 constexpr double runs_to_infer = 12;                    // of a measured run, which settle what a device takes,
 constexpr double steps_to_infer = 170;                  // and the layers and tensors of its usual model
 constexpr double bytes_per_rank = 1024;
 constexpr double bytes_per_point = 8192;
+constexpr double bytes_per_coloured_message = 1500;
+constexpr double bytes_per_coloured_link = 8;
 constexpr double runs_of_an_explanation = 15;  // nine changes and as many mechanisms, at the ends of bands
 
 /// One of the numbers that multiply, and how large it usually is at most.
@@ -136,8 +136,7 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
   const auto all = static_cast<double>(sizes.size());
   const bool by_message = workings.fidelity == Fidelity::message;
   if (by_message && !workings.folds) return all * seconds_per_message;
-  if (!workings.alike && workings.coloured > 0)
-    return static_cast<double>(workings.coloured) * seconds_per_coloured_link;
+  if (!workings.alike && workings.coloured > 0) return seconds_per_crossing_message;
   if (std::ranges::none_of(schedule.phases, receivers_move) && !workings.to_all) return 0;
   if (!workings.alike) return all * seconds_per_crossing_message;
   const auto most = [&](Bytes longest) {
@@ -227,8 +226,9 @@ Cost cost_of(const Schedule& schedule, std::span<const Bytes> sizes, const Worki
   const double messages = messages_of(schedule);
   const double seconds = transfers * seconds_per_transfer + messages * seconds_of_a_message(schedule, sizes, workings);
   const double most = 9e18;
-  const auto coloured = workings.alike ? 0 : static_cast<double>(workings.coloured);
-  return {Seconds(seconds), Bytes(schedule.ranks * bytes_per_rank + messages * coloured * bytes_per_coloured_link), "",
+  const double links = workings.alike ? 0 : static_cast<double>(workings.coloured);
+  const double bytes = links > 0 ? messages * (bytes_per_coloured_message + links * bytes_per_coloured_link) : 0;
+  return {Seconds(seconds), Bytes(schedule.ranks * bytes_per_rank + bytes), "",
           counted(static_cast<std::int64_t>(std::min(messages, most))) + " messages between " +
               counted(schedule.ranks) + " ranks"};
 }

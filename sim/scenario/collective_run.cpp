@@ -61,17 +61,14 @@ CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule
           schedule.servers};
 }
 
-bool is_sent_to_many(const Phase& phase) {
-  return phase.fan > 1;
-}
-
 /// What is known before any way is worked out.
 Workings workings_of(RoutedSchedule unrouted, Workings workings) {
   if (!workings.folds) return workings;
   if (workings.fidelity != Fidelity::message) unrouted.forget_network_of_even_exchange();
   unrouted.forget_idle_links();
   const std::optional<Moves> moves = moves_of(unrouted);
-  workings.alike = moves ? 2 * moves->step() <= unrouted.schedule().ranks : fold_by_parts(unrouted).has_value();
+  const std::optional<Folding> parts = fold_by_parts(unrouted);
+  workings.alike = (parts && parts->is_worthwhile()) || (moves && 2 * moves->step() <= unrouted.schedule().ranks);
   return workings;
 }
 
@@ -115,11 +112,10 @@ class ClockOfSize {
   [[nodiscard]] Workings workings(const Schedule& schedule) const {
     Workings workings{fidelity_, request_.folding != FoldingPolicy::never, false};
     const bool moves = std::ranges::any_of(schedule.phases, receivers_move);
-    const bool by_colour = workings.folds && !moves && std::ranges::any_of(schedule.phases, is_sent_to_many);
-    if (by_colour)
-      workings.coloured =
-          platform_.route(placement_.device_of_rank.front(), placement_.device_of_rank.back()).links.size();
-    if (!workings.folds || !(moves || by_colour)) return workings;
+    const bool to_many = std::ranges::any_of(schedule.phases, [](const Phase& phase) { return phase.fan > 1; });
+    if (!workings.folds || !(moves || to_many)) return workings;
+    const std::vector<int>& devices = placement_.device_of_rank;
+    if (!moves) workings.coloured = platform_.route(devices.front(), devices.back()).links.size();
     return workings_of(RoutedSchedule(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked), workings);
   }
 

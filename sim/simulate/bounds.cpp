@@ -8,6 +8,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/folding/emptied.hpp"
 #include "simulate/folding/moves.hpp"
+#include "simulate/folding/parts.hpp"
 #include "simulate/link_loads.hpp"
 
 namespace farandole { inline namespace simulate {
@@ -158,19 +159,33 @@ BytesPerSecond of_roots(const Schedule& schedule, const Ends& ends) {
   return sum;
 }
 
-/// Of ranks that are known to be alike (simulate/folding/moves.hpp), by the ways of those that stand for them: what a
-/// root may do is not known then.
-CollectiveBounds bounds_of_alike(const RoutedSchedule& routed, const Moves& moves, CollectiveBounds bounds) {
+/// Of every rank whether it stands for those that are known to be like it before any way is worked out; empty where
+/// none are.
+std::vector<bool> representatives(const RoutedSchedule& routed) {
+  const Schedule& schedule = routed.schedule();
+  const std::optional<Moves> moves = moves_of(routed);
+  const bool all_send = std::ssize(schedule.phases.front().transfers) == schedule.ranks;  // no root, no servers
+  const auto parts = moves || !all_send ? std::nullopt : fold_by_parts(routed);
+  std::set<int> classes;
+  std::vector<bool> stand;
+  for (int rank = 0; rank < schedule.ranks && (moves || parts); ++rank)
+    stand.push_back(classes.insert(moves ? moves->class_of(rank) : parts->class_of_rank[as_index(rank)]).second);
+  return stand;
+}
+
+/// By the ways of those that stand for others: what a root may do is not known then.
+CollectiveBounds bounds_of_alike(const RoutedSchedule& routed, const std::vector<bool>& stand,
+                                 CollectiveBounds bounds) {
   const Schedule& schedule = routed.schedule();
   Seconds shortest = Seconds::infinity();
-  Ends first(moves.step(), routed.capacities());
+  Ends first(schedule.ranks, routed.capacities());
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     const Phase& phase = schedule.phases[p];
     const auto fan = static_cast<std::size_t>(phase.fan);
     const int repeats = receivers_move(phase) ? phase.repeats : 1;
     for (std::size_t position = 0; position < phase.transfers.size(); ++position) {
       const int from = phase.transfers[position].from;
-      if (from >= moves.step()) continue;
+      if (!stand[as_index(from)]) continue;
       for (std::size_t way = 0; way < fan * as_index(repeats); ++way) {
         const RoutedSchedule::Leg leg = routed.leg(p, position * fan + way % fan, static_cast<int>(way / fan));
         shortest = std::min(shortest, leg.latency);
@@ -190,7 +205,8 @@ CollectiveBounds bounds_of(const RoutedSchedule& routed) {
   constexpr BytesPerSecond unknown = BytesPerSecond::infinity();
   CollectiveBounds none{emptied(routed.schedule()), Seconds(0), unknown, unknown, unknown, routed.burst()};
   if (routed.is_routed_when_asked() && !routed.schedule().phases.empty()) {
-    if (const auto moves = moves_of(routed)) return bounds_of_alike(routed, *moves, std::move(none));
+    const std::vector<bool> stand = representatives(routed);
+    if (!stand.empty()) return bounds_of_alike(routed, stand, std::move(none));
   }
   if (routed.schedule().phases.empty() || count_ways(routed.schedule()) > most_ways) return none;
   const bool receives = has_receivers(none.operation.operation);
