@@ -36,6 +36,11 @@ Answer GroupClock::answer(Bytes size, const RankTimes& start) {
   return all;
 }
 
+bool GroupClock::is_barrier(Bytes size) {
+  if (members_.front().size() == 1 || size == Bytes(0)) return false;
+  return std::ranges::all_of(classes_of(size), [](const Class& alike) { return alike.barrier.has_value(); });
+}
+
 /// Groups that start alike end alike.
 void GroupClock::answer_apart(const Class& alike, Bytes size, const RankTimes& start, Answer& all) {
   const Carriage& carriage = carriage_of_(alike.first, size);

@@ -25,6 +25,7 @@ class GroupClock final : public CollectiveClock {
       : members_(members), alike_of_(std::move(alike_of)), carriage_of_(std::move(carriage_of)) {}
 
   Answer answer(Bytes size, const RankTimes& start) override;
+  [[nodiscard]] bool is_barrier(Bytes size) override;
   [[nodiscard]] bool has_launch() const override { return true; }
   void release_network() override {
     if (last_ != nullptr) last_->release_network();

@@ -32,6 +32,12 @@ void SimulatedJob::begin_iteration(RankTimes factors) {
   factors_ = std::make_shared<const RankTimes>(std::move(factors));
   communications_.clear();
   computes_now_ = false;
+  counts_before_ = counts_;
+  for (Line& line : lines_) {
+    for (Slot& slot : line.slots) {
+      if (site_.representatives != nullptr) slot.free = RankTimes::Zero(factors_->size());
+    }
+  }
   iteration_ = first_ + static_cast<TaskId>(items_.size());
   while (!items_.empty() && items_.front().is_known) {
     items_.pop_front();
@@ -218,8 +224,9 @@ void SimulatedJob::begin_collective(TaskId id) {
     return begin_in_company(id, reducing);
   }
   CollectiveClock& clock = site_.clock_of(collective);
-  Answer answer = clock.has_launch() ? clock.answer(collective.size, reducing)
-                                     : clock.answer(collective.size, reducing + site_.launch.si());
+  const RankTimes start = clock.has_launch() ? reducing : RankTimes(reducing + site_.launch.si());
+  Answer answer = site_.representatives != nullptr ? site_.representatives->answer(clock, collective, start)
+                                                   : clock.answer(collective.size, start);
   provenance_.include(answer.provenance);
   own.done.times.end = answer.ends + collective.copy_out.si();
   note_stages(own.done, answer.ends, collective.copy_in, collective.copy_out);
@@ -231,7 +238,11 @@ void SimulatedJob::begin_collective(TaskId id) {
 }
 
 /// When the last rank and the first passed each stage.
-void SimulatedJob::note_stages(Done& done, const RankTimes& reduced, Seconds in, Seconds out) {
+void SimulatedJob::note_stages(Done& done, const RankTimes& reduced, Seconds in, Seconds out) const {
+  if (site_.representatives != nullptr) {
+    site_.representatives->look_at(done.times.begin);
+    site_.representatives->look_at(reduced);
+  }
   const auto stages = [&](Seconds begin, Seconds end) { return Stages{begin, begin + in, end, end + out}; };
   done.times.first_rank = stages(Seconds(done.times.begin[0]), Seconds(reduced[0]));
   done.last = stages(latest(done.times.begin), latest(reduced));

@@ -23,6 +23,7 @@
 #include "engine/device_share.hpp"
 #include "engine/engine.hpp"
 #include "engine/iteration.hpp"
+#include "engine/representatives.hpp"
 
 namespace farandole { inline namespace engine {
 
@@ -41,6 +42,7 @@ struct JobSite {
   Company* company = nullptr;
   std::function<const std::vector<GroupCarriage>&(const Collective&)> carriages_of{};
   const ServerNetwork* servers = nullptr;  // null: none
+  Representatives* representatives = nullptr;  // null: every rank stands for itself
   /// Of a stage of a pipeline: it is at that exchange, each rank from its begin on; end_exchange tells when it is over.
   std::function<void(TaskId, const StageExchange&, const RankTimes& begin)> meet{};
 };
@@ -54,8 +56,10 @@ class SimulatedJob final : public Engine {
   /// Whom to tell; without a note, that a computation is over that was slowed down.
   void tell(std::function<void(const Happening&)> listener) { listener_ = std::move(listener); }
   /// Forgets the tasks of the iteration before. `factors`: by which the ranks' compute exceeds the nominal one from now
-  /// on.
+  /// on; of other ranks than before, which begin no earlier than those ended.
   void begin_iteration(RankTimes factors);
+  /// As if it had not been, but for time.
+  void forget_iteration() { counts_ = counts_before_; }
   /// Whether computation has been added in this iteration.
   [[nodiscard]] bool computes() const { return computes_now_; }
   /// Marks of computation that nobody has been told of.
@@ -141,7 +145,7 @@ class SimulatedJob final : public Engine {
   void begin_collective(TaskId id);
   void begin_exchange(TaskId id);
   void take_as_known(TaskId id);
-  static void note_stages(Done& done, const RankTimes& reduced, Seconds in = {}, Seconds out = {});
+  void note_stages(Done& done, const RankTimes& reduced, Seconds in = {}, Seconds out = {}) const;
   void expect_mark(TaskId id, std::size_t first);
   void look_at(Done& compute, const Mark& mark) const;
   void pass_mark(const Event& event);
@@ -177,6 +181,7 @@ class SimulatedJob final : public Engine {
   int open_tasks_ = 0;
   Provenance provenance_{.folded = true};
   CollectiveCounts counts_;
+  CollectiveCounts counts_before_;  // this iteration
   std::vector<Worker> workers_;
   std::vector<WorkerCompute> computes_;
   std::vector<std::size_t> free_computes_;

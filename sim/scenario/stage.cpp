@@ -78,6 +78,7 @@ struct TrainerParts {
   TrainerParts(const JobOnStage& job, Simulator& simulator, Company* company, InputPipeline* input)
       : clocks(clocks_of(job)),
         strategy(job.scenario.strategy.make(site_of(job.scenario, job.job, job.placement, job.timeline))),
+        representatives(company == nullptr && input == nullptr ? meetings_of(job) : std::nullopt),
         trainer(simulator, job_site(job, company), job.job, job.variability, *strategy, job.timeline) {
     if (input != nullptr) trainer.feed_from(*input);
   }
@@ -92,10 +93,24 @@ struct TrainerParts {
     site.width = job.scenario.strategy.streams;
     site.clock_of = [this](const Collective& collective) -> CollectiveClock& { return clocks->clock_of(collective); };
     site.company = company;
+    if (representatives) site.representatives = &*representatives;
     site.carriages_of = [this](const Collective& collective) -> const std::vector<GroupCarriage>& {
       return clocks->carriages_of(collective);
     };
     return site;
+  }
+  /// Where ranks may stand for others: sharded in groups that all are alike for one another.
+  static std::optional<Representatives> meetings_of(const JobOnStage& job) {
+    const StrategyChoice& strategy = job.scenario.strategy;
+    const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
+    const int shards = strategy.shards_of(ranks);
+    const bool is_in_turn = shards > 1 && shards < ranks / strategy.replica();  // by replicas, after shards
+    if (!is_sharded(strategy) || strategy.kept > 0 || strategy.expert_parallel > 1 || job.timeline != nullptr ||
+        job.scenario.folding == FoldingPolicy::never || (strategy.tensor_parallel > 1 && is_in_turn)) {
+      return std::nullopt;
+    }
+    if (strategy.tensor_parallel > 1) return Representatives({ranks, strategy.tensor_parallel, Group::tensor, true});
+    return Representatives({ranks, is_in_turn ? shards : ranks, Group::shards, false});
   }
   static SharedClocks clocks_of(const JobOnStage& job) {
     if (job.clocks == nullptr) return std::make_shared<JobClocks>(job.scenario, job.placement);
@@ -104,6 +119,7 @@ struct TrainerParts {
   }
   SharedClocks clocks;
   std::unique_ptr<Strategy> strategy;
+  std::optional<Representatives> representatives;
   Trainer trainer;
 };
 

@@ -72,6 +72,7 @@ Trainer::Trainer(Simulator& simulator, JobSite site, const Job& job, const Varia
       strategy_(strategy),
       timeline_(timeline),
       simulated_(simulator, site),
+      representatives_(site.representatives),
       begin_(all_at(site.ranks, Seconds(0))) {
   simulated_.tell([this](const Happening& happening) {
     if (happening.note.what >= 0) strategy_.on(simulated_, happening);
@@ -80,11 +81,17 @@ Trainer::Trainer(Simulator& simulator, JobSite site, const Job& job, const Varia
 }
 
 void Trainer::begin() {
-  simulated_.begin_iteration(variability_.factors(iteration_++));
+  factors_ = variability_.factors(iteration_++);
   before_ = latest(begin_);
   if (input_ != nullptr) begin_ = input_->start(begin_);
+  set_out();
+}
+
+void Trainer::set_out() {
+  if (representatives_ != nullptr) representatives_->choose(begin_, factors_);
+  simulated_.begin_iteration(representatives_ != nullptr ? representatives_->factors() : factors_);
   is_running_ = true;
-  strategy_.begin(simulated_, begin_);
+  strategy_.begin(simulated_, representatives_ != nullptr ? representatives_->begin() : begin_);
 }
 
 bool Trainer::is_over() const {
@@ -108,10 +115,23 @@ void Trainer::go_on() {
 
 Iteration Trainer::run_iteration() {
   begin();
+  run_on();
+  while (representatives_ != nullptr && !representatives_->stood_for_all(synchronised())) {
+    const double later = std::max(0.0, (simulator_.now() - earliest(begin_)).si());
+    before_ += Seconds(later);
+    begin_ += later;
+    representatives_->choose_more_from_now_on();
+    simulated_.forget_iteration();
+    set_out();
+    run_on();
+  }
+  return close();
+}
+
+void Trainer::run_on() {
   if (!is_over()) simulator_.run();
   if (is_running_ && !is_over()) throw InvariantError("an iteration stopped before all gradients were averaged");
   is_running_ = false;
-  return close();
 }
 
 void Trainer::keep_training() {
@@ -119,12 +139,18 @@ void Trainer::keep_training() {
   go_on();
 }
 
+/// When each rank's update begins.
+RankTimes Trainer::synchronised() const {
+  return strategy_.synchronised()->max(simulated_.tasks(computing).back()->times.end);
+}
+
 Iteration Trainer::close() {
   const TasksOfIteration tasks = tasks_of(simulated_);
   IterationMoments moments{before_, latest(begin_)};
   moments.compute_slowdown = tasks.slowdown;
   const RankTimes synchronised = strategy_.synchronised()->max(tasks.ended);
-  begin_ = synchronised + simulated_.factors() * job_.update.si();
+  begin_ = representatives_ != nullptr ? representatives_->of_all(synchronised) : synchronised;
+  begin_ += factors_ * job_.update.si();
   if (timeline_ != nullptr) {
     timeline_->span("compute", "FORWARD_BACKWARD", tasks.first, Seconds(tasks.ended[0]));
     timeline_->span("compute", "UPDATE", Seconds(synchronised[0]), Seconds(begin_[0]));

@@ -55,9 +55,12 @@ class Trainer {
 
  private:
   void begin();
+  void set_out();
+  void run_on();
   void go_on();
   void look();
   [[nodiscard]] bool is_over() const;
+  [[nodiscard]] RankTimes synchronised() const;
   Iteration close();
 
   Simulator& simulator_;
@@ -66,10 +69,12 @@ class Trainer {
   Strategy& strategy_;
   Timeline* timeline_;
   SimulatedJob simulated_;
+  Representatives* representatives_;
   InputPipeline* input_ = nullptr;
   int iteration_ = 0;
   Seconds before_;   // the last rank ended the iteration before
-  RankTimes begin_;  // of this iteration, then of the next one
+  RankTimes begin_;    // of this iteration, then of the next one
+  RankTimes factors_;  // of this iteration
   bool is_running_ = false;
   bool goes_on_ = false;  // by itself
   std::vector<Iteration> ended_;

@@ -89,8 +89,7 @@ Sharded::Sharded(const StrategySite& site, ShardedPlan plan)
       plan_(plan),
       units_(units_of(site.job, plan.blocks_per_unit)),
       shards_(plan.shards == 0 ? site.data_parallel() : std::min(plan.shards, site.data_parallel())),
-      replicas_(site.data_parallel() / shards_),
-      synchronised_(all_at(site.ranks, Seconds(0))) {}
+      replicas_(site.data_parallel() / shards_) {}
 
 double Sharded::parameters_of(int unit) const {
   return unit == root ? units_.root : units_.parameters[static_cast<std::size_t>(unit)];
@@ -131,6 +130,7 @@ TaskId Sharded::compute(Engine& engine, Compute work, int unit, std::vector<Task
 
 void Sharded::begin(Engine& engine, const RankTimes& moments) {
   start_ = moments;
+  synchronised_ = moments;
   gathered_.assign(units_.parameters.size() + 1, {});
   computed_.clear();
   freeing_.clear();

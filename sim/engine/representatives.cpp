@@ -1,0 +1,175 @@
+#include "engine/representatives.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace farandole { inline namespace engine {
+namespace {
+
+using ByPlace = Eigen::Map<const Eigen::ArrayXXd>;  // [place][neighbourhood]
+
+bool is_uniform(const auto& moments) {
+  return (moments == moments(0)).all();
+}
+
+}  // namespace
+
+void Representatives::choose(const RankTimes& begin, const RankTimes& factors) {
+  stood_ = true;
+  neighbourhoods_.clear();
+  begins_of_lines_.clear();
+  factors_of_lines_.clear();
+  const std::vector<int> chosen = slowest_and_latest(begin, factors);
+  for (const int neighbourhood : chosen) add_neighbours(neighbourhood * meetings_.neighbours, begin, factors);
+  chosen_ = std::ssize(begins_of_lines_);
+  are_all_ = !meet_at_barriers_ || 2 * chosen_ > meetings_.ranks;
+  if (are_all_) {
+    begin_ = begin;
+    factors_ = factors;
+    return;
+  }
+  if (std::cmp_less(chosen.size() * static_cast<std::size_t>(meetings_.neighbours), meetings_.ranks)) {
+    add_bound(chosen, begin, factors);
+  }
+  begin_ = Eigen::Map<const RankTimes>(begins_of_lines_.data(), std::ssize(begins_of_lines_));
+  factors_ = Eigen::Map<const RankTimes>(factors_of_lines_.data(), std::ssize(factors_of_lines_));
+}
+
+/// The first of all, some that have the slowest ranks, and at each place the one that begins last.
+std::vector<int> Representatives::slowest_and_latest(const RankTimes& begin, const RankTimes& factors) const {
+  const int neighbourhoods = meetings_.ranks / meetings_.neighbours;
+  if (neighbourhoods == 1) return {0};
+  const Eigen::ArrayXd slowest =
+      ByPlace(factors.data(), meetings_.neighbours, neighbourhoods).colwise().maxCoeff().transpose();
+  std::vector<int> order(static_cast<std::size_t>(neighbourhoods));
+  std::iota(order.begin(), order.end(), 0);
+  const auto some = std::min(slowest_, neighbourhoods);
+  std::ranges::partial_sort(order, order.begin() + some, std::ranges::greater(), [&](int own) { return slowest[own]; });
+  order.resize(static_cast<std::size_t>(some));
+  order.push_back(0);
+  const ByPlace begins(begin.data(), meetings_.neighbours, neighbourhoods);
+  for (Eigen::Index place = 0; place < meetings_.neighbours; ++place) {
+    Eigen::Index latest = 0;
+    begins.row(place).maxCoeff(&latest);
+    order.push_back(static_cast<int>(latest));
+  }
+  std::ranges::sort(order);
+  order.erase(std::unique(order.begin(), order.end()), order.end());
+  return order;
+}
+
+void Representatives::add_neighbours(int first, const RankTimes& begin, const RankTimes& factors) {
+  const Eigen::Index line = std::ssize(begins_of_lines_);
+  if (meetings_.by_place) {
+    for (int rank = first; rank < first + meetings_.neighbours; ++rank) add_line(begin[rank], factors[rank]);
+  } else {
+    if (first == 0) add_line(begin[0], factors[0]);  // whose stages are told
+    add_front(first, begin, factors);
+    // As early as the first and as fast as the fastest: when it joins as the last do, so do all between.
+    add_line(begin.segment(first, meetings_.neighbours).minCoeff(),
+             factors.segment(first, meetings_.neighbours).minCoeff());
+  }
+  neighbourhoods_.emplace_back(line, std::ssize(begins_of_lines_) - line);
+}
+
+/// Those with nobody both later and slower, from the slowest to the latest.
+void Representatives::add_front(int first, const RankTimes& begin, const RankTimes& factors) {
+  double later = -std::numeric_limits<double>::infinity();
+  for (;;) {
+    int slowest = -1;
+    for (int rank = first; rank < first + meetings_.neighbours; ++rank) {
+      if (begin[rank] > later && (slowest < 0 || factors[rank] > factors[slowest] ||
+                                  (factors[rank] == factors[slowest] && begin[rank] > begin[slowest]))) {
+        slowest = rank;
+      }
+    }
+    if (slowest < 0) return;
+    add_line(begin[slowest], factors[slowest]);
+    later = begin[slowest];
+  }
+}
+
+void Representatives::add_bound(const std::vector<int>& chosen, const RankTimes& begin, const RankTimes& factors) {
+  RankTimes latest = RankTimes::Zero(places());
+  RankTimes slowest = RankTimes::Zero(places());
+  auto next = chosen.begin();
+  for (int first = 0; first < meetings_.ranks; first += meetings_.neighbours) {
+    if (next != chosen.end() && *next * meetings_.neighbours == first) {
+      ++next;
+      continue;
+    }
+    for (int rank = first; rank < first + meetings_.neighbours; ++rank) {
+      const Eigen::Index place = meetings_.by_place ? rank - first : 0;
+      latest[place] = std::max(latest[place], begin[rank]);
+      slowest[place] = std::max(slowest[place], factors[rank]);
+    }
+  }
+  for (Eigen::Index place = 0; place < places(); ++place) add_line(latest[place], slowest[place]);
+  neighbourhoods_.emplace_back(chosen_, places());
+}
+
+void Representatives::add_line(double begin, double factor) {
+  begins_of_lines_.push_back(begin);
+  factors_of_lines_.push_back(factor);
+}
+
+Answer Representatives::answer(CollectiveClock& clock, const Collective& collective, const RankTimes& start) {
+  if (are_all_) return clock.answer(collective.size, start);
+  const Barrier& barrier = barrier_of(clock, collective);
+  Answer answer{RankTimes(start.size()), barrier.provenance};
+  if (collective.group == meetings_.within || meetings_.neighbours == meetings_.ranks) {
+    for (const auto& [first, count] : neighbourhoods_) {
+      answer.ends.segment(first, count).setConstant(start.segment(first, count).maxCoeff());
+    }
+  } else {
+    meetings_.by_place ? meet_by_place(start, answer.ends) : meet_at_once(start, answer.ends);
+  }
+  answer.ends += barrier.delay;
+  return answer;
+}
+
+void Representatives::meet_by_place(const RankTimes& start, RankTimes& ends) const {
+  const Eigen::Index count = start.size() / places();
+  const RankTimes last = ByPlace(start.data(), places(), chosen_ / places()).rowwise().maxCoeff();
+  ends = last.replicate(count, 1);
+}
+
+void Representatives::meet_at_once(const RankTimes& start, RankTimes& ends) {
+  for (const auto& [first, count] : neighbourhoods_) stood_ = stood_ && is_uniform(start.segment(first, count));
+  ends.setConstant(start.head(chosen_).maxCoeff());
+}
+
+const Representatives::Barrier& Representatives::barrier_of(CollectiveClock& clock, const Collective& collective) {
+  const auto [place, is_new] = barriers_.try_emplace(
+      {collective.operation, collective.group, collective.hierarchical, collective.size});
+  if (!is_new) return place->second;
+  const Answer together = clock.answer(collective.size, RankTimes::Zero(meetings_.ranks));
+  place->second = {together.ends[0], together.provenance};
+  meet_at_barriers_ = meet_at_barriers_ && clock.is_barrier(collective.size) && is_uniform(together.ends);
+  return place->second;
+}
+
+void Representatives::look_at(const RankTimes& moments) {
+  const Eigen::Index bound = moments.size() - chosen_;
+  if (are_all_ || bound == 0) return;
+  stood_ = stood_ && moments.tail(bound).maxCoeff() <= moments.head(chosen_).maxCoeff();
+}
+
+bool Representatives::stood_for_all(const RankTimes& synchronised) {
+  if (are_all_) return true;
+  const ByPlace by_place(synchronised.data(), places(), synchronised.size() / places());
+  return meet_at_barriers_ && stood_ && (by_place == by_place.col(0).replicate(1, by_place.cols())).all();
+}
+
+void Representatives::choose_more_from_now_on() {
+  slowest_ *= 4;
+  if (slowest_ >= meetings_.ranks / meetings_.neighbours) meet_at_barriers_ = false;
+}
+
+RankTimes Representatives::of_all(const RankTimes& synchronised) const {
+  if (are_all_) return synchronised;
+  return synchronised.head(places()).replicate(meetings_.ranks / places(), 1);
+}
+
+}}  // namespace farandole::engine
