@@ -41,6 +41,13 @@ bool GroupClock::is_barrier(Bytes size) {
   return std::ranges::all_of(classes_of(size), [](const Class& alike) { return alike.barrier.has_value(); });
 }
 
+std::optional<Answer> GroupClock::answer_of_any_group(Bytes size, const RankTimes& start) {
+  if (members_.front().size() == 1 || size == Bytes(0)) return Answer{start, {}};
+  const std::vector<Class>& classes = classes_of(size);
+  if (classes.size() > 1) return std::nullopt;
+  return of_group(carriage_of_(classes.front().first, size), size, start);
+}
+
 /// Groups that start alike end alike.
 void GroupClock::answer_apart(const Class& alike, Bytes size, const RankTimes& start, Answer& all) {
   const Carriage& carriage = carriage_of_(alike.first, size);

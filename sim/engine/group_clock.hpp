@@ -26,6 +26,7 @@ class GroupClock final : public CollectiveClock {
 
   Answer answer(Bytes size, const RankTimes& start) override;
   [[nodiscard]] bool is_barrier(Bytes size) override;
+  std::optional<Answer> answer_of_any_group(Bytes size, const RankTimes& start) override;
   [[nodiscard]] bool has_launch() const override { return true; }
   void release_network() override {
     if (last_ != nullptr) last_->release_network();

@@ -23,7 +23,8 @@ void Representatives::choose(const RankTimes& begin, const RankTimes& factors) {
   const std::vector<int> chosen = slowest_and_latest(begin, factors);
   for (const int neighbourhood : chosen) add_neighbours(neighbourhood * meetings_.neighbours, begin, factors);
   chosen_ = std::ssize(begins_of_lines_);
-  are_all_ = !meet_at_barriers_ || 2 * chosen_ > meetings_.ranks;
+  looked_at_all_ = looks_at_all_;
+  are_all_ = gave_up_ || 2 * chosen_ > meetings_.ranks;
   if (are_all_) {
     begin_ = begin;
     factors_ = factors;
@@ -39,7 +40,11 @@ void Representatives::choose(const RankTimes& begin, const RankTimes& factors) {
 /// The first of all, some that have the slowest ranks, and at each place the one that begins last.
 std::vector<int> Representatives::slowest_and_latest(const RankTimes& begin, const RankTimes& factors) const {
   const int neighbourhoods = meetings_.ranks / meetings_.neighbours;
-  if (neighbourhoods == 1) return {0};
+  if (neighbourhoods == 1 || looks_at_all_) {
+    std::vector<int> all(static_cast<std::size_t>(neighbourhoods));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
   const Eigen::ArrayXd slowest =
       ByPlace(factors.data(), meetings_.neighbours, neighbourhoods).colwise().maxCoeff().transpose();
   std::vector<int> order(static_cast<std::size_t>(neighbourhoods));
@@ -116,17 +121,36 @@ void Representatives::add_line(double begin, double factor) {
 
 Answer Representatives::answer(CollectiveClock& clock, const Collective& collective, const RankTimes& start) {
   if (are_all_) return clock.answer(collective.size, start);
+  const bool is_within = collective.group == meetings_.within || meetings_.neighbours == meetings_.ranks;
   const Barrier& barrier = barrier_of(clock, collective);
   Answer answer{RankTimes(start.size()), barrier.provenance};
-  if (collective.group == meetings_.within || meetings_.neighbours == meetings_.ranks) {
-    for (const auto& [first, count] : neighbourhoods_) {
-      answer.ends.segment(first, count).setConstant(start.segment(first, count).maxCoeff());
-    }
+  if (!barrier.is_one && !is_within && !meetings_.by_place) {
+    meet_in_turn(clock, collective.size, start, answer.ends);
+    return answer;
+  }
+  stood_ = stood_ && barrier.is_one;
+  if (is_within) {
+    meet_within(start, answer.ends);
+  } else if (meetings_.by_place) {
+    meet_by_place(start, answer.ends);
   } else {
-    meetings_.by_place ? meet_by_place(start, answer.ends) : meet_at_once(start, answer.ends);
+    stood_ = stood_ && joins_at_once(start);
+    answer.ends.setConstant(start.head(chosen_).maxCoeff());
   }
   answer.ends += barrier.delay;
   return answer;
+}
+
+/// All ranks of a neighbourhood.
+bool Representatives::joins_at_once(const RankTimes& moments) const {
+  return std::ranges::all_of(neighbourhoods_,
+                             [&](const auto& own) { return is_uniform(moments.segment(own.first, own.second)); });
+}
+
+void Representatives::meet_within(const RankTimes& start, RankTimes& ends) const {
+  for (const auto& [first, count] : neighbourhoods_) {
+    ends.segment(first, count).setConstant(start.segment(first, count).maxCoeff());
+  }
 }
 
 void Representatives::meet_by_place(const RankTimes& start, RankTimes& ends) const {
@@ -135,18 +159,29 @@ void Representatives::meet_by_place(const RankTimes& start, RankTimes& ends) con
   ends = last.replicate(count, 1);
 }
 
-void Representatives::meet_at_once(const RankTimes& start, RankTimes& ends) {
-  for (const auto& [first, count] : neighbourhoods_) stood_ = stood_ && is_uniform(start.segment(first, count));
-  ends.setConstant(start.head(chosen_).maxCoeff());
+/// No barrier, of one rank of every neighbourhood.
+void Representatives::meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start, RankTimes& ends) {
+  looks_at_all_ = true;
+  ends = start;
+  stood_ = stood_ && looked_at_all_ && joins_at_once(start);
+  if (!stood_) return;
+  RankTimes of_neighbourhoods(std::ssize(neighbourhoods_));
+  Eigen::Index next = 0;
+  for (const auto& [first, count] : neighbourhoods_) of_neighbourhoods[next++] = start[first];
+  const std::optional<Answer> answer = clock.answer_of_any_group(size, of_neighbourhoods);
+  stood_ = answer.has_value();
+  if (!stood_) return;
+  next = 0;
+  for (const auto& [first, count] : neighbourhoods_) ends.segment(first, count).setConstant(answer->ends[next++]);
 }
 
 const Representatives::Barrier& Representatives::barrier_of(CollectiveClock& clock, const Collective& collective) {
-  const auto [place, is_new] = barriers_.try_emplace(
-      {collective.operation, collective.group, collective.hierarchical, collective.size});
+  const auto [place, is_new] =
+      barriers_.try_emplace({collective.operation, collective.group, collective.hierarchical, collective.size});
   if (!is_new) return place->second;
   const Answer together = clock.answer(collective.size, RankTimes::Zero(meetings_.ranks));
-  place->second = {together.ends[0], together.provenance};
-  meet_at_barriers_ = meet_at_barriers_ && clock.is_barrier(collective.size) && is_uniform(together.ends);
+  const bool is_one = clock.is_barrier(collective.size) && is_uniform(together.ends);
+  place->second = {together.ends[0], together.provenance, is_one};
   return place->second;
 }
 
@@ -158,17 +193,32 @@ void Representatives::look_at(const RankTimes& moments) {
 
 bool Representatives::stood_for_all(const RankTimes& synchronised) {
   if (are_all_) return true;
+  if (!stood_) return false;
+  if (looked_at_all_) return joins_at_once(synchronised);
   const ByPlace by_place(synchronised.data(), places(), synchronised.size() / places());
-  return meet_at_barriers_ && stood_ && (by_place == by_place.col(0).replicate(1, by_place.cols())).all();
+  return (by_place == by_place.col(0).replicate(1, by_place.cols())).all();
 }
 
 void Representatives::choose_more_from_now_on() {
-  slowest_ *= 4;
-  if (slowest_ >= meetings_.ranks / meetings_.neighbours) meet_at_barriers_ = false;
+  if (looked_at_all_ || meetings_.neighbours == meetings_.ranks) {
+    gave_up_ = true;
+  } else if (!looks_at_all_) {
+    slowest_ *= 4;
+    looks_at_all_ = slowest_ >= meetings_.ranks / meetings_.neighbours;
+  }
 }
 
 RankTimes Representatives::of_all(const RankTimes& synchronised) const {
   if (are_all_) return synchronised;
+  if (looked_at_all_) {
+    RankTimes all(meetings_.ranks);
+    int rank = 0;
+    for (const auto& [first, count] : neighbourhoods_) {
+      all.segment(rank, meetings_.neighbours).setConstant(synchronised[first]);
+      rank += meetings_.neighbours;
+    }
+    return all;
+  }
   return synchronised.head(places()).replicate(meetings_.ranks / places(), 1);
 }
 

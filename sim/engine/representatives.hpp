@@ -2,9 +2,10 @@
 //
 // A rank is never earlier than another of its group that begins no later and computes no slower, and a barrier ends
 // with the last to join it: of ranks that meet the same others, those with nobody both later and slower decide when it
-// is over, some ln n of n. Groups meet others in turn. Of these the slowest and the latest are looked at, and of all
-// others a bound, as late as the latest and as slow as the slowest of them, which nobody waits for. Where it is the
-// last anywhere, these ranks did not stand for all, and the iteration is gone through again with more of them.
+// is over, some ln n of n. Groups meet others in turn. Where that is a barrier, too, the slowest and the latest of them
+// are looked at, and of all others a bound, as late as the latest and as slow as the slowest of them, which nobody
+// waits for. Where it is the last anywhere, these ranks did not stand for all, and the iteration is gone through again
+// with more of them. Where it is none, and all ranks of a group join it at once, every group is looked at.
 //
 // Called by the trainer of one job by itself (training/trainer.hpp). Lines of its arrays are ranks that stand.
 #pragma once
@@ -26,7 +27,7 @@ class Representatives {
     int ranks = 1;
     int neighbours = 1;
     Group within = Group::shards;
-    bool by_place = false;
+    bool by_place = false;  // every rank of a chosen neighbourhood is a line
   };
   explicit Representatives(Meetings meetings) : meetings_(meetings) {}
 
@@ -48,6 +49,7 @@ class Representatives {
   struct Barrier {
     double delay = 0;
     Provenance provenance;
+    bool is_one = true;
   };
   [[nodiscard]] Eigen::Index places() const { return meetings_.by_place ? meetings_.neighbours : 1; }
   [[nodiscard]] std::vector<int> slowest_and_latest(const RankTimes& begin, const RankTimes& factors) const;
@@ -55,14 +57,18 @@ class Representatives {
   void add_front(int first, const RankTimes& begin, const RankTimes& factors);
   void add_bound(const std::vector<int>& chosen, const RankTimes& begin, const RankTimes& factors);
   void add_line(double begin, double factor);
+  [[nodiscard]] bool joins_at_once(const RankTimes& moments) const;
+  void meet_within(const RankTimes& start, RankTimes& ends) const;
   void meet_by_place(const RankTimes& start, RankTimes& ends) const;
-  void meet_at_once(const RankTimes& start, RankTimes& ends);
+  void meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start, RankTimes& ends);
   const Barrier& barrier_of(CollectiveClock& clock, const Collective& collective);
 
   Meetings meetings_;
-  int slowest_ = 8;         // neighbourhoods
-  bool are_all_ = false;    // in this iteration every rank stands for itself
-  bool meet_at_barriers_ = true;
+  int slowest_ = 8;            // neighbourhoods that are looked at
+  bool are_all_ = false;       // in this iteration every rank stands for itself
+  bool looks_at_all_ = false;  // of them, from the next iteration on
+  bool looked_at_all_ = false;
+  bool gave_up_ = false;
   bool stood_ = true;
   RankTimes begin_;
   RankTimes factors_;

@@ -41,7 +41,7 @@ struct JobSite {
   /// Where others are on the links, too, or its own collectives: all of them meet there.
   Company* company = nullptr;
   std::function<const std::vector<GroupCarriage>&(const Collective&)> carriages_of{};
-  const ServerNetwork* servers = nullptr;  // null: none
+  const ServerNetwork* servers = nullptr;      // null: none
   Representatives* representatives = nullptr;  // null: every rank stands for itself
   /// Of a stage of a pipeline: it is at that exchange, each rank from its begin on; end_exchange tells when it is over.
   std::function<void(TaskId, const StageExchange&, const RankTimes& begin)> meet{};

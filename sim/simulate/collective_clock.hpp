@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "collective/rank_times.hpp"
@@ -60,6 +61,8 @@ class CollectiveClock {
   /// Whether when the last rank joins is all that counts, whoever that is: then ranks end as if all had joined with it.
   /// False where that is not known.
   [[nodiscard]] virtual bool is_barrier(Bytes /*size*/) { return false; }
+  /// The same of one of several groups that meet at once; empty where they are not all alike, or are no groups.
+  virtual std::optional<Answer> answer_of_any_group(Bytes /*size*/, const RankTimes& /*start*/) { return {}; }
   /// Whether what starting a collective costs is in its times already.
   [[nodiscard]] virtual bool has_launch() const { return false; }
   /// Gives back the network, which the next answer makes anew, so that another clock may have one.

@@ -72,7 +72,7 @@ class Trainer {
   Representatives* representatives_;
   InputPipeline* input_ = nullptr;
   int iteration_ = 0;
-  Seconds before_;   // the last rank ended the iteration before
+  Seconds before_;     // the last rank ended the iteration before
   RankTimes begin_;    // of this iteration, then of the next one
   RankTimes factors_;  // of this iteration
   bool is_running_ = false;
