@@ -13,6 +13,7 @@
 #include "collective/chunk_sizes.hpp"
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
+#include "scenario/job_clocks.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/recurrence_clock.hpp"
 #include "simulate/routed_schedule.hpp"
@@ -26,6 +27,7 @@ namespace {
 // (resnet50, mnist_mlp) and collectives on 500 to 65,536; rounded up.
 constexpr double seconds_per_step = 1.5e-6;             // of one layer or tensor in an iteration, whatever the ranks
 constexpr double seconds_per_step_and_rank = 4e-9;      // that ranks add to it
+constexpr double looked_at_of_sharded = 0.25;           // of these, where others may be stood for; far fewer are usual
 constexpr double seconds_per_server_message = 6.5e-6;   // there and back, where workers do not wait for each other
 constexpr double seconds_per_rank = 30e-6;              // once
 constexpr double seconds_per_point = 3e-3;              // of the smallest
@@ -186,7 +188,8 @@ Cost cost_of(const Scenario& scenario) {
   const double steps = steps_of(scenario.workload.model);
   const InnerTasks inner = inner_tasks(scenario);
   const double of_each_stage = ranks / scenario.strategy.pipeline;
-  const double iteration = (steps + inner.of_layers) * (seconds_per_step + ranks * seconds_per_step_and_rank) +
+  const double looked_at = meetings_of(scenario, scenario.platform.ranks) ? ranks * looked_at_of_sharded : ranks;
+  const double iteration = (steps + inner.of_layers) * (seconds_per_step + looked_at * seconds_per_step_and_rank) +
                            inner.of_stages * (seconds_per_step + of_each_stage * seconds_per_step_and_rank) +
                            inner.expert_messages * seconds_per_message +
                            server_messages(scenario) * seconds_per_server_message;

@@ -114,6 +114,7 @@ std::vector<Seconds> JobClocks::busiest_links(const Key& key, Bytes size) {
   for (std::size_t group = 0; group < placements_.at(key.group).size(); ++group) {
     sent.push_back(link_bytes(group == 0 ? first : route(key, group, size), size));
     for (std::size_t link = 0; link < all.size(); ++link) all[link] += sent.back()[link] / size;
+    planners_.erase({key, group});  // with what it laid out: most are never asked again
   }
   std::vector<Seconds> busiest;
   for (const std::vector<Bytes>& own : sent) {
@@ -211,6 +212,20 @@ std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, 
     members[number].push_back(rank);
   }
   return members;
+}
+
+std::optional<Representatives::Meetings> meetings_of(const Scenario& scenario, int ranks) {
+  const StrategyChoice& strategy = scenario.strategy;
+  const int shards = strategy.shards_of(ranks);
+  const bool is_in_turn = shards > 1 && shards < ranks / strategy.replica();  // among replicas, after shards
+  if (!is_sharded(strategy) || strategy.kept > 0 || strategy.expert_parallel > 1 || strategy.pipeline > 1 ||
+      scenario.folding == FoldingPolicy::never || (strategy.tensor_parallel > 1 && is_in_turn)) {
+    return std::nullopt;
+  }
+  if (strategy.tensor_parallel > 1) {
+    return Representatives::Meetings{ranks, std::min(strategy.tensor_parallel, ranks), Group::tensor, true};
+  }
+  return Representatives::Meetings{ranks, is_in_turn ? shards : ranks, Group::shards, false};
 }
 
 Placement placement_of(const Platform& platform, const Placement& all, const std::vector<int>& members) {

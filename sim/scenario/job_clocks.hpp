@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/company.hpp"
-#include "engine/task.hpp"
+#include "engine/representatives.hpp"
 #include "scenario/scenario.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -25,6 +25,9 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
 /// The ranks of every group of that kind. Of nodes and of what is at the same place on them only where ranks fill one
 /// after the other, and all alike.
 std::vector<std::vector<int>> members_of(const Scenario& scenario, Group group, const Placement& placement);
+
+/// Who meets whom where ranks of a sharded job may stand for others; empty where each stands for itself.
+std::optional<Representatives::Meetings> meetings_of(const Scenario& scenario, int ranks);
 
 /// Of those ranks alone.
 Placement placement_of(const Platform& platform, const Placement& all, const std::vector<int>& members);

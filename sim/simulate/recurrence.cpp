@@ -179,7 +179,7 @@ void Repeats::carry_once(const TransferCosts& costs, std::span<const std::size_t
 
 KnownPhase::KnownPhase(const Schedule& schedule, const Phase& phase, TransferCosts costs)
     : schedule_(schedule), phase_(phase), costs_(std::move(costs)) {
-  if (phase.repeats <= 1) return;
+  if (phase.repeats <= 1 && schedule.ranks > 2) return;
   for (const Ring& ring : rings_of(phase, schedule.ranks)) {
     std::optional<Track> track = track_of(ring);
     if (!track) {

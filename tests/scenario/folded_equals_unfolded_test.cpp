@@ -1,5 +1,7 @@
 // A folded run is the unfolded one in every number of its point: all strategies and modes, with every effect, at every
 // fidelity, on nodes of one device and of several.
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "report/record.hpp"
@@ -116,6 +118,50 @@ TEST_P(FoldedRun, WithCollectivesIsTheUnfoldedOneInEveryNumber) {
   expect_same_folded(strategies, effects_of_all, GetParam());
   std::erase_if(strategies, [](const std::string& strategy) { return strategy.find("streams") != std::string::npos; });
   expect_same_folded(strategies, effects_of_collectives, GetParam());
+}
+
+/// Few of many ranks stand for all: drawn strategies, groups, effects and machines, by which they differ.
+TEST(FoldedShards, AreTheUnfoldedOnesInEveryNumber) {
+  std::mt19937 random(31);
+  const auto one_of = [&](const std::vector<std::string>& all) {
+    return all[std::uniform_int_distribution<std::size_t>(0, all.size() - 1)(random)];
+  };
+  const std::vector<std::string> strategies{
+      R"("kind": "fsdp")",
+      R"("kind": "fsdp", "reshard_after_forward": false)",
+      R"("kind": "fsdp", "limit_all_gathers": false, "backward_prefetch": "NO_PREFETCH")",
+      R"("kind": "fsdp", "accumulation": 2, "no_sync": false)",
+      R"("kind": "fsdp", "sharding_strategy": "NO_SHARD")",
+      R"("kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 16)",
+      R"("kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 4, "accumulation": 2)",
+      R"("kind": "fsdp", "sharding_strategy": "_HYBRID_SHARD_ZERO2")",
+      R"("kind": "fsdp", "tensor_parallel": %)",
+      R"("kind": "fsdp", "tensor_parallel": %, "sequence_parallel": true, "accumulation": 3)",
+      R"("kind": "zero", "stage": 1)",
+      R"("kind": "zero", "stage": 1, "tensor_parallel": %)",
+      R"("kind": "zero", "stage": 2)",
+      R"("kind": "zero", "stage": 3, "shard_group": 8)"};
+  const std::vector<std::string> effects{
+      R"("step_jitter": "2 %")",
+      R"("step_jitter": "1 %", "device_spread": "5 %")",
+      R"("device_spread": "3 %", "communication_compute_share": "40 %")",
+      R"("step_jitter": "1 %", "os_noise": {"period": "2 s", "duration": "50 ms"})",
+      R"("step_jitter": "1 %", "straggler": {"ranks": [77], "slowdown": "10 %"}, "communication_compute_share": "20 %")",
+      R"("step_jitter": "1 %", "slow_links": {"nodes": [3], "rate": "20 %"})"};
+  for (int drawn = 0; drawn < 60; ++drawn) {
+    std::string strategy = one_of(strategies);
+    std::vector<std::string> machines{"dgx-h100", "hgx-h100", "polaris"};
+    const auto place = strategy.find('%');
+    if (place == std::string::npos) machines.emplace_back("aurora");
+    const std::string machine = one_of(machines);
+    if (place != std::string::npos) strategy[place] = machine == "polaris" ? '4' : '8';  // a node's devices
+    expect_same_folded("{" + strategy + "}", "{" + one_of(effects) + "}", "analytic",
+                       {{"/platform/topology", '"' + machine + '"'},
+                        {"/platform/ranks", one_of({"96", "192"})},
+                        {"/workload", R"({"model": "gpt2_medium", "batch_per_rank": )" + one_of({"1", "4", "16"}) +
+                                          R"(, "precision": "bf16", "optimizer": "adam"})"},
+                        {"/measure/bands", "false"}});
+  }
 }
 
 /// Servers with nodes of their own: what workers are is told apart, what servers are is not.
