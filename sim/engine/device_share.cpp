@@ -84,16 +84,19 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, 
   }
   Seconds last = latest(done);
   bool are_over = goes_on || taken.communications == 0;
-  for (std::size_t i = goes_on ? taken.communications : 0; i < communications.size(); ++i) {
+  const auto rest = communications.subspan(goes_on ? taken.communications : 0);
+  // They end in order: those before the first that ends behind the begin take nothing.
+  const auto beside = std::ranges::partition_point(rest, [&](const Occupation& own) { return own.last <= from; });
+  for (std::size_t i = communications.size() - static_cast<std::size_t>(rest.end() - beside); i < communications.size();
+       ++i) {
     const Occupation& own = communications[i];
     if (own.first >= last) break;  // takes nothing from anybody, and neither do those behind it
-    const bool is_beside = own.last > from;
-    if (is_beside) take(share_, own.from.data(), own.to.data(), ranks);
-    if (is_beside) last = latest(done);
-    are_over = are_over && i < known && (!is_beside || own.last <= last) && (!is_beside || are_all_done(done, own.to));
+    take(share_, own.from.data(), own.to.data(), ranks);
+    last = latest(done);
+    are_over = are_over && i < known && own.last <= last && are_all_done(done, own.to);
     if (!are_over) continue;
     if (taken.time.size() == 0) taken.time = RankTimes::Zero(ranks.count);
-    if (is_beside) taken.time += Eigen::Map<const RankTimes>(ranks.more, ranks.count);
+    taken.time += Eigen::Map<const RankTimes>(ranks.more, ranks.count);
     taken.communications = i + 1;
     taken.work = work;
   }
