@@ -35,16 +35,9 @@ class DeviceShare {
 
   /// From now on communications may overlap and come in any order; else each starts when the one before has ended.
   void let_overlap() { several_at_once_ = true; }
-  /// Of one computation, what the first communications took from it for good, to go on from there: all of them are over
-  /// on every rank before `work` is done.
-  struct Taken {
-    RankTimes time{};
-    std::size_t communications = 0;
-    Seconds work{};
-  };
-  /// Done with `work` at each rank's factor. The first `known` communications will not change any more.
+  /// Done with `work` at each rank's factor.
   [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
-                                 std::span<const Occupation> communications, std::size_t known, Taken& taken) const;
+                                 std::span<const Occupation> communications) const;
 
  private:
   /// `from`, `to`: what is over before or starts after is not beside it.

@@ -288,7 +288,6 @@ void SimulatedJob::take_as_known(TaskId id) {
   if (own.is_within) {  // what comes after it stands behind it in line
     slot.free = std::move(own.done.times.end);
     own.done.times.begin.resize(0);
-    own.done.taken = {};
   } else {
     slot.free = own.done.times.end;
   }

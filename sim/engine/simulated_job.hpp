@@ -83,7 +83,6 @@ class SimulatedJob final : public Engine {
     Stages last{};          // once it is over: of the last rank at each stage
     Seconds undisturbed{};  // of a computation: the last rank would be done, were there no collective
     std::shared_ptr<const RankTimes> factors{};  // of a computation
-    mutable DeviceShare::Taken taken{};          // from it: what is known by now, kept so as not to be worked out again
     RankTimes next_mark{};                       // when it will be passed, as far as so many communications put it off
     std::ptrdiff_t put_off_by = -1;              // negative where one is under way
   };
@@ -155,8 +154,7 @@ class SimulatedJob final : public Engine {
   void end_in_company(TaskId id);
   /// When each rank has computed that much of it, as far as communication is known by now.
   [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
-    return share_.finish(compute.times.begin, *compute.factors, work, communications_,
-                         communications_.size() - under_way_.size(), compute.taken);
+    return share_.finish(compute.times.begin, *compute.factors, work, communications_);
   }
   [[nodiscard]] double communicated(int worker) const;
   void occupy_until_now();
