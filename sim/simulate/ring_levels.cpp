@@ -7,7 +7,10 @@
 namespace farandole { inline namespace simulate {
 namespace {
 
-/// The ring unrolled as in ring_recurrence.cpp: position u is rank (u - rounds) modulo n.
+constexpr double rounding = 1e-14;
+
+/// The ring unrolled: position u is rank (u - rounds) modulo n, so that whatever reaches a rank in so many rounds
+/// stands before it, from position u - rounds on. Ranks themselves are the last n positions.
 struct Positions {
   std::vector<double> start;
   std::vector<double> stay;
@@ -40,7 +43,7 @@ class Level {
       next_ = u + 1;
       return none;
     }
-    if (positions_.stay[u] == stay_) {
+    if (positions_.stay[u] >= stay_ * (1 - rounding)) {
       for (; next_ <= u; ++next_) let_in(next_);
     }
     while (head_ < best_.size() && best_[head_] + static_cast<std::size_t>(rounds_) < u) ++head_;
@@ -70,16 +73,17 @@ class Level {
 RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds) {
   const Positions positions(start, steps, rounds);
   std::vector<double> values(steps.stay.begin(), steps.stay.end());
-  std::ranges::sort(values);
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  std::vector<Level> levels;
-  for (const double value : values) levels.emplace_back(positions, value, rounds);
-  RankTimes end(start.size());
-  for (std::size_t u = 0; u < positions.start.size(); ++u) {
-    double best = -std::numeric_limits<double>::infinity();
-    for (Level& level : levels) best = std::max(best, level.best_to(u));
-    const auto rank = static_cast<Eigen::Index>(u) - rounds;
-    if (rank >= 0) end[rank] = best;
+  std::ranges::sort(values, std::ranges::greater());
+  const auto is_the_same = [](double one, double next) { return next >= one * (1 - rounding); };
+  values.erase(std::unique(values.begin(), values.end(), is_the_same), values.end());
+  RankTimes end = RankTimes::Constant(start.size(), -std::numeric_limits<double>::infinity());
+  for (const double value : values) {
+    Level level(positions, value, rounds);
+    for (std::size_t u = 0; u < positions.start.size(); ++u) {
+      const double best = level.best_to(u);
+      const auto rank = static_cast<Eigen::Index>(u) - rounds;
+      if (rank >= 0) end[rank] = std::max(end[rank], best);
+    }
   }
   return end;
 }
