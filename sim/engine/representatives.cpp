@@ -122,23 +122,21 @@ void Representatives::add_line(double begin, double factor) {
 Answer Representatives::answer(CollectiveClock& clock, const Collective& collective, const RankTimes& start) {
   if (are_all_) return clock.answer(collective.size, start);
   const bool is_within = collective.group == meetings_.within || meetings_.neighbours == meetings_.ranks;
-  const Barrier& barrier = barrier_of(clock, collective);
-  Answer answer{RankTimes(start.size()), barrier.provenance};
-  if (!barrier.is_one && !is_within && !meetings_.by_place) {
-    meet_in_turn(clock, collective.size, start, answer.ends);
-    return answer;
-  }
-  stood_ = stood_ && barrier.is_one;
+  const std::optional<Answer>& barrier = barrier_of(clock, collective);
+  if (!barrier && !is_within && !meetings_.by_place) return meet_in_turn(clock, collective.size, start);
+  stood_ = stood_ && barrier;
+  if (!stood_) return {start, {}};
+  RankTimes last(start.size());
   if (is_within) {
-    meet_within(start, answer.ends);
+    meet_within(start, last);
   } else if (meetings_.by_place) {
-    meet_by_place(start, answer.ends);
+    const ByPlace joined(start.data(), places(), chosen_ / places());
+    last = joined.rowwise().maxCoeff().replicate(start.size() / places(), 1);
   } else {
-    stood_ = stood_ && joins_at_once(start);
-    answer.ends.setConstant(start.head(chosen_).maxCoeff());
+    stood_ = joins_at_once(start);
+    last.setConstant(start.head(chosen_).maxCoeff());
   }
-  answer.ends += barrier.delay;
-  return answer;
+  return {last + barrier->ends[0], barrier->provenance};
 }
 
 /// All ranks of a neighbourhood.
@@ -153,36 +151,32 @@ void Representatives::meet_within(const RankTimes& start, RankTimes& ends) const
   }
 }
 
-void Representatives::meet_by_place(const RankTimes& start, RankTimes& ends) const {
-  const Eigen::Index count = start.size() / places();
-  const RankTimes last = ByPlace(start.data(), places(), chosen_ / places()).rowwise().maxCoeff();
-  ends = last.replicate(count, 1);
-}
-
 /// No barrier, of one rank of every neighbourhood.
-void Representatives::meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start, RankTimes& ends) {
+Answer Representatives::meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start) {
   looks_at_all_ = true;
-  ends = start;
+  Answer all{start, {}};
   stood_ = stood_ && looked_at_all_ && joins_at_once(start);
-  if (!stood_) return;
-  RankTimes of_neighbourhoods(std::ssize(neighbourhoods_));
+  if (!stood_) return all;
+  RankTimes joined(std::ssize(neighbourhoods_));
   Eigen::Index next = 0;
-  for (const auto& [first, count] : neighbourhoods_) of_neighbourhoods[next++] = start[first];
-  const std::optional<Answer> answer = clock.answer_of_any_group(size, of_neighbourhoods);
+  for (const auto& [first, count] : neighbourhoods_) joined[next++] = start[first];
+  const std::optional<Answer> answer = clock.answer_of_any_group(size, joined);
   stood_ = answer.has_value();
-  if (!stood_) return;
+  if (!answer) return all;
+  all.provenance = answer->provenance;
   next = 0;
-  for (const auto& [first, count] : neighbourhoods_) ends.segment(first, count).setConstant(answer->ends[next++]);
+  for (const auto& [first, count] : neighbourhoods_) all.ends.segment(first, count).setConstant(answer->ends[next++]);
+  return all;
 }
 
-const Representatives::Barrier& Representatives::barrier_of(CollectiveClock& clock, const Collective& collective) {
+/// How long after the last has joined all end; empty where it is no barrier, or they do not all end at once.
+const std::optional<Answer>& Representatives::barrier_of(CollectiveClock& clock, const Collective& collective) {
   const auto [place, is_new] =
       barriers_.try_emplace({collective.operation, collective.group, collective.hierarchical, collective.size});
-  if (!is_new) return place->second;
-  const Answer together = clock.answer(collective.size, RankTimes::Zero(meetings_.ranks));
-  const bool is_one = clock.is_barrier(collective.size) && is_uniform(together.ends);
-  place->second = {together.ends[0], together.provenance, is_one};
-  return place->second;
+  if (!is_new || !clock.is_barrier(collective.size)) return place->second;
+  Answer together = clock.answer(collective.size, RankTimes::Zero(meetings_.ranks));
+  if (!is_uniform(together.ends)) return place->second;
+  return place->second = Answer{together.ends.head(1), together.provenance};
 }
 
 void Representatives::look_at(const RankTimes& moments) {

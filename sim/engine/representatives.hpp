@@ -11,6 +11,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -46,11 +47,6 @@ class Representatives {
   [[nodiscard]] RankTimes of_all(const RankTimes& synchronised) const;
 
  private:
-  struct Barrier {
-    double delay = 0;
-    Provenance provenance;
-    bool is_one = true;
-  };
   [[nodiscard]] Eigen::Index places() const { return meetings_.by_place ? meetings_.neighbours : 1; }
   [[nodiscard]] std::vector<int> slowest_and_latest(const RankTimes& begin, const RankTimes& factors) const;
   void add_neighbours(int first, const RankTimes& begin, const RankTimes& factors);
@@ -59,9 +55,8 @@ class Representatives {
   void add_line(double begin, double factor);
   [[nodiscard]] bool joins_at_once(const RankTimes& moments) const;
   void meet_within(const RankTimes& start, RankTimes& ends) const;
-  void meet_by_place(const RankTimes& start, RankTimes& ends) const;
-  void meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start, RankTimes& ends);
-  const Barrier& barrier_of(CollectiveClock& clock, const Collective& collective);
+  Answer meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start);
+  const std::optional<Answer>& barrier_of(CollectiveClock& clock, const Collective& collective);
 
   Meetings meetings_;
   int slowest_ = 8;            // neighbourhoods that are looked at
@@ -76,7 +71,7 @@ class Representatives {
   std::vector<double> factors_of_lines_;
   std::vector<std::pair<Eigen::Index, Eigen::Index>> neighbourhoods_;  // lines of each: the first, how many
   Eigen::Index chosen_ = 0;                                            // lines that are no bound
-  std::map<std::tuple<Operation, Group, bool, Bytes>, Barrier> barriers_;
+  std::map<std::tuple<Operation, Group, bool, Bytes>, std::optional<Answer>> barriers_;
 };
 
 }}  // namespace farandole::engine
