@@ -44,11 +44,7 @@ std::string band_text(const TrainingPoint& point, bool first) {
 std::vector<std::size_t> candidates(Points points) {
   const int most = std::ranges::max_element(points, {}, &TrainingPoint::ranks)->ranks;
   const bool are_bars = series_of(points).axis.empty();
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (are_bars || points[i].ranks == most) chosen.push_back(i);
-  }
-  return chosen;
+  return places_of(points, [&](const TrainingPoint& point) { return are_bars || point.ranks == most; });
 }
 
 std::size_t by_efficiency(Points points, const std::vector<std::size_t>& among, bool worst) {
@@ -140,10 +136,8 @@ std::string why_beyond_linear(Points points, const Series& series, const std::ve
 
 /// Of numeric problems: the lowest loss at the end and when that was, and the highest where there are several.
 std::string how_it_learns(Points points, const Series& series) {
-  std::vector<std::size_t> learned;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (points[i].learning && !points[i].learning->loss.empty()) learned.push_back(i);
-  }
+  const auto learned =
+      places_of(points, [](const TrainingPoint& point) { return point.learning && !point.learning->loss.empty(); });
   if (learned.empty()) return {};
   const auto loss = [&](std::size_t i) { return points[i].learning->loss.back(); };
   const auto end = [&](std::size_t i) { return decimal(points[i].learning->seconds.back()); };
@@ -204,15 +198,12 @@ std::string what_would_help(const TrainingPoint& point) {
   double most = 0;  // above 1 where a change makes a single device faster too
   for (const char* kind : {"setting", "operation", "hardware"}) {
     const WhatIf* best = best_of_kind(*point.explanation, kind);
-    if (!best || rounded_percent(point.scaling_efficiency + best->efficiency_points / 100) ==
-                     rounded_percent(point.scaling_efficiency)) {
-      continue;
-    }
-    most = std::max(most, point.scaling_efficiency + best->efficiency_points / 100);
+    const double then = point.scaling_efficiency + (best ? best->efficiency_points / 100 : 0);
+    if (!best || rounded_percent(then) == rounded_percent(point.scaling_efficiency)) continue;
+    most = std::max(most, then);
     const std::string sure = best->sure ? fmt::format(", P(faster) {} %", sure_text(*best->sure)) : std::string();
     list += fmt::format("{}{} ({}{}) {} {}", list.empty() ? "" : ", ", best->change, kind, sure,
-                        list.empty() ? "would bring it to" : "to",
-                        rounded_percent(point.scaling_efficiency + best->efficiency_points / 100));
+                        list.empty() ? "would bring it to" : "to", rounded_percent(then));
   }
   if (list.empty()) return "None of the changes tried gains a percentage point of efficiency.";
   list[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(list[0])));
@@ -264,8 +255,6 @@ std::vector<std::string> answer(Points points, const std::optional<Question>& qu
 }
 
 namespace {
-
-using Points = std::span<const TrainingPoint>;
 
 bool has_all(const TrainingPoint& point, const std::vector<SweptValue>& values) {
   return std::ranges::all_of(values, [&](const SweptValue& v) { return swept_value(point, v.pointer) == v.value; });
@@ -331,13 +320,9 @@ std::string swept_values_text(const std::vector<SweptValue>& values) {
 
 /// What tells the pairs apart: the curve's name without the value that is asked about.
 std::string pair_name(Points points, const ComparedPair& pair, const Question& question) {
-  std::vector<TrainingPoint> alike;
-  for (const TrainingPoint& point : points) {
-    if (has_all(point, question.from)) alike.push_back(point);
-  }
-  const auto before =
-      std::ranges::count_if(points.first(pair.from), [&](const TrainingPoint& p) { return has_all(p, question.from); });
-  return title(series_of(alike), static_cast<std::size_t>(before));
+  const auto is_alike = [&](const TrainingPoint& point) { return has_all(point, question.from); };
+  const auto before = std::ranges::count_if(points.first(pair.from), is_alike);
+  return title(series_of(those_of(points, is_alike)), static_cast<std::size_t>(before));
 }
 
 }  // namespace
@@ -394,10 +379,7 @@ std::string extremes(Points points, const std::vector<ComparedPair>& pairs, cons
 /// The points of the most exact of their fidelities: runs go through them from the least exact on.
 std::vector<TrainingPoint> most_exact(Points points) {
   const std::vector<std::string> fidelities = fidelities_of(points);
-  std::vector<TrainingPoint> chosen;
-  std::ranges::copy_if(points, std::back_inserter(chosen),
-                       [&](const TrainingPoint& point) { return point.fidelity == fidelities.back(); });
-  return chosen;
+  return those_of(points, [&](const TrainingPoint& point) { return point.fidelity == fidelities.back(); });
 }
 
 }  // namespace

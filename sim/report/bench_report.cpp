@@ -49,23 +49,6 @@ void write_bench_table(std::ostream& out, const Heading& heading, MeasuredPoints
   write_settings(out, heading);
 }
 
-}  // namespace
-
-void write_bench(std::ostream& out, Format format, const Heading& heading, MeasuredPoints points) {
-  std::vector<Record> records;
-  for (const MeasuredPoint& point : points) records.push_back(record_of(point));
-  switch (format) {
-    case Format::table:
-      return write_bench_table(out, heading, points);
-    case Format::json:
-      return write_json(out, heading, records);
-    case Format::csv:
-      return write_csv(out, record_of(MeasuredPoint{}), records);
-  }
-}
-
-namespace {
-
 using ReplayedPoints = std::span<const ReplayedPoint>;
 
 std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& point) {
@@ -78,8 +61,7 @@ std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& poi
 }
 
 void write_replay_table(std::ostream& out, const Heading& heading, ReplayedPoints points) {
-  std::vector<TrainingPoint> measured;
-  for (const ReplayedPoint& point : points) measured.push_back(point.training);
+  const std::vector<TrainingPoint> measured = mapped(points, &ReplayedPoint::training);
   const auto facets = split(training_facets(measured), std::span<const TrainingPoint>(measured));
   write_title(out, heading);
   out << "# all points: " << shared_text(facets, std::span<const TrainingPoint>(measured)) << "\n\n";
@@ -99,17 +81,18 @@ void write_replay_table(std::ostream& out, const Heading& heading, ReplayedPoint
 
 }  // namespace
 
+void write_bench(std::ostream& out, Format format, const Heading& heading, MeasuredPoints points) {
+  const std::vector<Record> records = records_of(points);
+  if (format == Format::table) return write_bench_table(out, heading, points);
+  if (format == Format::json) return write_json(out, heading, records);
+  write_csv(out, record_of(MeasuredPoint{}), records);
+}
+
 void write_replay(std::ostream& out, Format format, const Heading& heading, ReplayedPoints points) {
-  std::vector<Record> records;
-  for (const ReplayedPoint& point : points) records.push_back(record_of(point));
-  switch (format) {
-    case Format::table:
-      return write_replay_table(out, heading, points);
-    case Format::json:
-      return write_json(out, heading, records);
-    case Format::csv:
-      return write_csv(out, records.front(), records);
-  }
+  const std::vector<Record> records = records_of(points);
+  if (format == Format::table) return write_replay_table(out, heading, points);
+  if (format == Format::json) return write_json(out, heading, records);
+  write_csv(out, records.front(), records);
 }
 
 }}  // namespace farandole::report

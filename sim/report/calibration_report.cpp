@@ -98,26 +98,10 @@ Record errors_of(const CalibrationSummary& summary) {
 void write_calibration_json(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
                             const CalibrationSummary& summary) {
   Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
-  document["parameters"] = Record::array();
-  for (const CalibrationLine& line : lines) document["parameters"].push_back(calibration_record(line));
-  document["scatter"] = Record::array();
-  for (const ScatterLine& line : summary.scatter) document["scatter"].push_back(scatter_record(line));
+  document["parameters"] = mapped(lines, calibration_record);
+  document["scatter"] = mapped(summary.scatter, scatter_record);
   document["errors"] = errors_of(summary);
   out << json_text(document, 2) << '\n';
-}
-
-}  // namespace
-
-void write_calibration(std::ostream& out, Format format, const Heading& heading,
-                       const std::vector<CalibrationLine>& lines, const CalibrationSummary& summary) {
-  if (format == Format::json) return write_calibration_json(out, heading, lines, summary);
-  write_calibration_table(out, heading, lines, summary);
-}
-
-namespace {
-
-std::string of_percent(double fraction) {
-  return fmt::format("{:.1f} %", 100 * fraction);
 }
 
 void write_numbers(std::ostream& out, const InferenceReport& report) {
@@ -138,7 +122,7 @@ void write_runs(std::ostream& out, const InferenceReport& report) {
   Table table({{"run", Align::left}, {"step"}, {"error before"}, {"after"}, {"noise"}, {"not fitted to", Align::left}});
   for (const RunLine& run : report.runs) {
     table.row({printable(run.name), fmt::format("{:.4g} s", run.seconds), signed_percent(run.before, 1),
-               signed_percent(run.after, 1), of_percent(run.noise), printable(run.note)});
+               signed_percent(run.after, 1), percent_with_decimal(run.noise), printable(run.note)});
   }
   table.write(out);
 }
@@ -191,14 +175,18 @@ void write_inference_json(std::ostream& out, const Heading& heading, const Infer
   Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
   document["noise_enlarged"] = report.enlarged;
   document["simulations"] = report.simulations;
-  document["numbers"] = Record::array();
-  for (const NumberLine& line : report.numbers) document["numbers"].push_back(number_record(line));
-  document["runs"] = Record::array();
-  for (const RunLine& run : report.runs) document["runs"].push_back(run_record(run));
+  document["numbers"] = mapped(report.numbers, number_record);
+  document["runs"] = mapped(report.runs, run_record);
   out << json_text(document, 2) << '\n';
 }
 
 }  // namespace
+
+void write_calibration(std::ostream& out, Format format, const Heading& heading,
+                       const std::vector<CalibrationLine>& lines, const CalibrationSummary& summary) {
+  if (format == Format::json) return write_calibration_json(out, heading, lines, summary);
+  write_calibration_table(out, heading, lines, summary);
+}
 
 void write_inference(std::ostream& out, Format format, const Heading& heading, const InferenceReport& report) {
   if (format == Format::json) return write_inference_json(out, heading, report);

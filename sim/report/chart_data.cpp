@@ -80,11 +80,11 @@ Record shares_data(Points points, const Series& series, const std::vector<std::s
 }
 
 Record waterfall_data(const TrainingPoint& point) {
-  Record rows = Record::array();
-  for (const auto& [name, time] : point.explanation->waterfall) {
-    rows.push_back({{"name", name}, {"seconds", finite(time.si(), name)}});
-  }
-  return {{"rows", rows}, {"total", finite(point.iteration.si(), "iteration_seconds")}};
+  const auto row = [](const WaterfallPart& part) -> Record {
+    return {{"name", part.name}, {"seconds", finite(part.time.si(), part.name)}};
+  };
+  return {{"rows", mapped(point.explanation->waterfall, row)},
+          {"total", finite(point.iteration.si(), "iteration_seconds")}};
 }
 
 Record what_if_data(const TrainingPoint& point) {

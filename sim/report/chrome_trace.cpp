@@ -53,10 +53,8 @@ void number_threads(std::vector<TraceEvent>& events) {
   }
 }
 
-}  // namespace
-
 /// All events by start time, longer ones first, with process and thread set. Equal ones keep the order of recording.
-static std::vector<TraceEvent> trace_events(const Timeline& timeline) {
+std::vector<TraceEvent> trace_events(const Timeline& timeline) {
   std::vector<TraceEvent> events;
   events.reserve(timeline.spans().size() + timeline.instants().size());
   for (const Span& span : timeline.spans()) {
@@ -73,13 +71,11 @@ static std::vector<TraceEvent> trace_events(const Timeline& timeline) {
 }
 
 /// Lane names by process number; 0 is the whole process, and there whether or not it has events.
-static std::map<int, std::string> process_names(const std::vector<TraceEvent>& events) {
+std::map<int, std::string> process_names(const std::vector<TraceEvent>& events) {
   std::map<int, std::string> names{{0, ""}};
   for (const TraceEvent& event : events) names.try_emplace(event.process, event.lane);
   return names;
 }
-
-namespace {
 
 double microseconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e3;

@@ -71,16 +71,10 @@ void write_collective_table(std::ostream& out, const Heading& heading, Collectiv
 
 void write_collective(std::ostream& out, Format format, const Heading& heading, CollectivePoints points) {
   const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
-  switch (format) {
-    case Format::table:
-      return write_collective_table(out, heading, points);
-    case Format::json:
-      return write_json(out, heading, records);
-    case Format::csv: {
-      const std::vector<Record> rows = to_rows(points);
-      return write_csv(out, rows.empty() ? to_row(any_point()) : rows.front(), rows);
-    }
-  }
+  if (format == Format::table) return write_collective_table(out, heading, points);
+  if (format == Format::json) return write_json(out, heading, records);
+  const std::vector<Record> rows = to_rows(points);
+  write_csv(out, rows.empty() ? to_row(any_point()) : rows.front(), rows);
 }
 
 }}  // namespace farandole::report

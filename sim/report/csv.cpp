@@ -60,15 +60,11 @@ void write_csv(std::ostream& out, const Record& example, const std::vector<Recor
   };
   for_each_leaf(example, "", add_columns);
   for (const Record& record : records) for_each_leaf(record, "", add_columns);
-  std::vector<std::string> headings;
-  for (const std::string& column : columns) headings.push_back(defused(column));
-  write_csv_line(out, headings);
+  write_csv_line(out, mapped(columns, defused));
   for (const Record& record : records) {
     std::map<std::string, std::string> texts;
     for_each_leaf(record, "", [&](const std::string& name, const Record& value) { texts[name] = plain_text(value); });
-    std::vector<std::string> cells;
-    for (const std::string& column : columns) cells.push_back(texts[column]);
-    write_csv_line(out, cells);
+    write_csv_line(out, mapped(columns, [&](const std::string& column) { return texts[column]; }));
   }
 }
 

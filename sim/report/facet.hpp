@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "report/mapped.hpp"
 #include "report/table.hpp"
 #include "timeline/result.hpp"
 
@@ -59,16 +60,12 @@ std::string shared_text(const Facets<Point>& facets, std::span<const Point> poin
 
 template <class Point>
 std::vector<Column> facet_columns(const Facets<Point>& facets) {
-  std::vector<Column> result;
-  for (const auto& facet : facets.columns) result.push_back({facet.name, facet.align});
-  return result;
+  return mapped(facets.columns, [](const auto& facet) { return Column{facet.name, facet.align}; });
 }
 
 template <class Point>
 std::vector<std::string> facet_cells(const Facets<Point>& facets, const Point& point) {
-  std::vector<std::string> result;
-  for (const auto& facet : facets.columns) result.push_back(facet.text(point));
-  return result;
+  return mapped(facets.columns, [&](const auto& facet) { return facet.text(point); });
 }
 
 // The properties that tell training points and collective points apart, in the order in which tables show them.

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "report/mapped.hpp"
 #include "report/record.hpp"
 #include "timeline/bands.hpp"
 #include "timeline/fields.hpp"
@@ -119,9 +120,7 @@ class FieldWriter {
       for (const T& value : values) T::fields(value, writer);
       return record;
     } else {
-      Record record = Record::array();
-      for (const T& value : values) record.push_back(json(value, name));
-      return record;
+      return mapped(values, [&](const T& value) { return json(value, name); });
     }
   }
 
@@ -135,6 +134,11 @@ Record record_of(const T& fields, RecordForm form) {
   FieldWriter writer(record, form);
   T::fields(fields, writer);
   return record;
+}
+
+template <class Items>
+std::vector<Record> records_of(const Items& items) {
+  return mapped(items, [](const auto& item) { return record_of(item); });
 }
 
 }}  // namespace farandole::report

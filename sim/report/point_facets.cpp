@@ -122,8 +122,8 @@ std::string pointer_words(const std::string& pointer) {
 
 std::vector<Facet<TrainingPoint>> training_facets(std::span<const TrainingPoint> points) {
   std::vector<Facet<TrainingPoint>> facets = properties_of<TrainingPoint>();
-  std::vector<Facet<TrainingPoint>> swept;
-  for (const std::string& pointer : swept_pointers(points)) swept.push_back(swept_facet(pointer, points));
+  const auto swept =
+      mapped(swept_pointers(points), [&](const std::string& pointer) { return swept_facet(pointer, points); });
   const auto before = std::ranges::find(facets, place_of_swept, &Facet<TrainingPoint>::place);
   facets.insert(before, swept.begin(), swept.end());
   return facets;

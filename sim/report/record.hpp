@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/heading.hpp"
+#include "report/mapped.hpp"
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
@@ -33,16 +34,12 @@ Record to_row(const CollectivePoint& point);
 
 template <class Point>
 std::vector<Record> to_records(std::span<const Point> points) {
-  std::vector<Record> result;
-  for (const Point& point : points) result.push_back(to_record(point));
-  return result;
+  return mapped(points, [](const Point& point) { return to_record(point); });
 }
 
 template <class Point>
 std::vector<Record> to_rows(std::span<const Point> points) {
-  std::vector<Record> result;
-  for (const Point& point : points) result.push_back(to_row(point));
-  return result;
+  return mapped(points, [](const Point& point) { return to_row(point); });
 }
 
 /// The document of section "Results as JSON" of the outward contract, indented by two. `question`: what the study

@@ -24,11 +24,9 @@ bool are_numbers(const std::set<std::string>& values) {
 
 /// Nodes go with ranks.
 std::vector<Property> differing(Points points) {
-  std::vector<Property> found;
-  for (const Property& property : training_facets(points)) {
-    if (property.name != "nodes" && distinct_values(property, points).size() > 1) found.push_back(property);
-  }
-  return found;
+  return those_of(training_facets(points), [&](const Property& property) {
+    return property.name != "nodes" && distinct_values(property, points).size() > 1;
+  });
 }
 
 /// Whether all points of a variant have the same of it.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "report/mapped.hpp"
 #include "report/terminal_style.hpp"
 
 namespace farandole { inline namespace report {
@@ -54,8 +55,7 @@ std::vector<std::size_t> Table::widths() const {
 
 void Table::write(std::ostream& out) const {
   const auto column_widths = widths();
-  std::vector<std::string> headings;
-  for (const Column& column : columns_) headings.push_back(column.heading);
+  const auto headings = mapped(columns_, &Column::heading);
   out << styled(out, Style::bold, line_of(columns_, column_widths, headings)) << '\n';
   for (const auto& row : rows_) out << line_of(columns_, column_widths, row) << '\n';
 }
@@ -82,6 +82,10 @@ std::string grouped(double number, int decimals) {
     text.insert(at, ",");
   }
   return text;
+}
+
+std::string percent_with_decimal(double fraction) {
+  return fmt::format("{:.1f} %", 100 * fraction);
 }
 
 std::string signed_percent(double fraction, int decimals) {

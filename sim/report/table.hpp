@@ -44,6 +44,9 @@ std::string ranks_text(int ranks);
 /// "a, b and c".
 std::string listed(const std::vector<std::string>& texts);
 
+/// 0.0123 is "1.2 %".
+std::string percent_with_decimal(double fraction);
+
 /// 0.0123 is "+1.2 %" with 1 decimal; always with a sign, but for zero.
 std::string signed_percent(double fraction, int decimals);
 

@@ -50,11 +50,8 @@ void write_weights(std::ostream& out, const std::vector<std::string>& names, con
   out << fmt::format("# weights ({}): {:.9g}\n", fmt::join(names, ", "), fmt::join(learning.weights, ", "));
 }
 
-}  // namespace
-
 /// Nothing where no point has learned anything.
-static void write_learning(std::ostream& out, const Facets<TrainingPoint>& facets,
-                           std::span<const TrainingPoint> points) {
+void write_learning(std::ostream& out, const Facets<TrainingPoint>& facets, std::span<const TrainingPoint> points) {
   if (std::ranges::none_of(points, [](const TrainingPoint& point) { return point.learning.has_value(); })) return;
   out << "\nLoss against simulated time\n";
   std::vector<Column> columns = facet_columns(facets);
@@ -69,8 +66,6 @@ static void write_learning(std::ostream& out, const Facets<TrainingPoint>& facet
   }
 }
 
-namespace {
-
 using Points = std::span<const TrainingPoint>;
 using TrainingFacets = Facets<TrainingPoint>;
 
@@ -81,11 +76,9 @@ TimeColumn iterations_of(Points points) {
 
 std::vector<std::string> share_cells(const TrainingPoint& point) {
   const Seconds total = point.breakdown.total();
-  std::vector<std::string> result;
-  for (const WaterfallPart& part : point.breakdown.parts()) {
-    result.push_back(total > Seconds(0) ? grouped(part.time / total * 100, 1) : "");
-  }
-  return result;
+  return mapped(point.breakdown.parts(), [&](const WaterfallPart& part) {
+    return total > Seconds(0) ? grouped(part.time / total * 100, 1) : "";
+  });
 }
 
 /// Between which ends a point lies.
@@ -171,8 +164,7 @@ void write_memory_table(std::ostream& out, const TrainingFacets& facets, Points 
   headings.insert(headings.end(), {"sum", "device"});
   out << "\nMemory of a device, of the fullest rank\n";
   training_table(facets, points, headings, [&](const TrainingPoint& point) {
-    std::vector<std::string> cells;
-    for (const auto part : shown) cells.push_back(decimal(point.memory.*part));
+    auto cells = mapped(shown, [&](Bytes MemoryUse::*part) { return decimal(point.memory.*part); });
     cells.insert(cells.end(), {decimal(point.memory.total()), decimal(point.memory.device)});
     return cells;
   }).write(out);
@@ -211,11 +203,8 @@ void write_training_table(std::ostream& out, const Heading& heading, Points poin
 }  // namespace
 
 std::vector<std::string> breakdown_names() {
-  std::vector<std::string> names;
-  for (const WaterfallPart& part : Breakdown{}.parts()) {
-    names.push_back(part.name);
-    std::ranges::replace(names.back(), '_', ' ');
-  }
+  auto names = mapped(Breakdown{}.parts(), &WaterfallPart::name);
+  for (std::string& name : names) std::ranges::replace(name, '_', ' ');
   return names;
 }
 
@@ -232,17 +221,11 @@ void write_mixed_compute(std::ostream& out, Points points) {
 
 void write_training(std::ostream& out, Format format, const Heading& heading, Points points) {
   const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
-  switch (format) {
-    case Format::table:
-      return write_training_table(out, heading, points);
-    case Format::json:
-      return write_json(out, heading, records, answered(heading.question, points));
-    case Format::csv: {
-      std::vector<Record> rows = to_rows(points);
-      for (const auto& [point, reason] : heading.failed) rows.push_back({{"failed", point + ": " + reason}});
-      return write_csv(out, points.empty() ? to_row(TrainingPoint{}) : rows.front(), rows);
-    }
-  }
+  if (format == Format::table) return write_training_table(out, heading, points);
+  if (format == Format::json) return write_json(out, heading, records, answered(heading.question, points));
+  std::vector<Record> rows = to_rows(points);
+  for (const auto& [point, reason] : heading.failed) rows.push_back({{"failed", point + ": " + reason}});
+  write_csv(out, points.empty() ? to_row(TrainingPoint{}) : rows.front(), rows);
 }
 
 }}  // namespace farandole::report

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole { inline namespace report {
@@ -50,8 +51,7 @@ RatioSummary ratio_summary(const std::string& group, const Pairs& pairs) {
 std::vector<RatioSummary> by(const std::vector<RatioPair>& pairs, std::string RatioPair::*group) {
   std::map<std::string, Pairs> groups;
   for (const RatioPair& pair : pairs) groups[pair.*group].push_back(&pair);
-  std::vector<RatioSummary> summaries;
-  for (const auto& [name, members] : groups) summaries.push_back(ratio_summary(name, members));
+  auto summaries = mapped(groups, [](const auto& each) { return ratio_summary(each.first, each.second); });
   std::ranges::stable_sort(summaries, {}, [](const RatioSummary& summary) { return -summary.pairs; });
   return summaries;
 }
@@ -60,8 +60,7 @@ std::vector<RatioSummary> by(const std::vector<RatioPair>& pairs, std::string Ra
 
 std::vector<RatioSummary> by_kind(const std::vector<RatioPair>& pairs) {
   std::vector<RatioSummary> summaries = by(pairs, &RatioPair::kind);
-  Pairs all;
-  for (const RatioPair& pair : pairs) all.push_back(&pair);
+  const Pairs all = mapped(pairs, [](const RatioPair& pair) { return &pair; });
   if (!all.empty()) summaries.insert(summaries.begin(), ratio_summary("all", all));
   return summaries;
 }

@@ -19,42 +19,24 @@ namespace {
 using ValidationPoints = std::span<const ValidationPoint>;
 
 /// Rows of training that are not counted and missed by a tenth or more, the worst first.
-std::vector<const ValidationPoint*> uncounted_misses(ValidationPoints points) {
-  std::vector<const ValidationPoint*> misses;
-  for (const ValidationPoint& point : points) {
-    if (!point.counted && point.operation == "training" && std::abs(point.error) >= 0.1) misses.push_back(&point);
-  }
-  std::ranges::stable_sort(misses, {}, [](const ValidationPoint* row) { return -std::abs(row->error); });
+std::vector<ValidationPoint> uncounted_misses(ValidationPoints points) {
+  auto misses = those_of(points, [](const ValidationPoint& point) {
+    return !point.counted && point.operation == "training" && std::abs(point.error) >= 0.1;
+  });
+  std::ranges::stable_sort(misses, {}, [](const ValidationPoint& row) { return -std::abs(row.error); });
   return misses;
 }
 
-Record record(const std::vector<const ValidationPoint*>& misses) {
-  Record result = Record::array();
-  for (const ValidationPoint* row : misses) {
-    result.push_back({{"family", row->family}, {"row", row->row}, {"error", row->error}, {"note", row->note}});
-  }
-  return result;
+Record miss_record(const ValidationPoint& row) {
+  return {{"family", row.family}, {"row", row.row}, {"error", row.error}, {"note", row.note}};
 }
 
-template <class T>
-Record records_of(const std::vector<T>& items) {
-  Record result = Record::array();
-  for (const T& item : items) result.push_back(record_of(item));
-  return result;
-}
-
-Record record(const RatioPairs& ratios) {
+Record ratios_record(const RatioPairs& ratios) {
   return {{"kinds", records_of(by_kind(ratios.pairs))},
           {"strategies", records_of(by_strategy(ratios.pairs))},
           {"sureness", records_of(by_sureness(ratios.pairs))},
           {"rows_left_out", ratios.left_out},
           {"pairs", records_of(ratios.pairs)}};
-}
-
-std::vector<Record> records(ValidationPoints points) {
-  std::vector<Record> result;
-  for (const ValidationPoint& point : points) result.push_back(record_of(point));
-  return result;
 }
 
 TimeColumn times_of_point(const ValidationPoint& point) {
@@ -70,10 +52,6 @@ std::pair<std::string, std::string> figures(const ValidationPoint& point) {
   const TimeColumn times = times_of_point(point);
   const auto text = [&](double seconds) { return times.text(Seconds(seconds)) + " " + times.unit; };
   return {text(point.predicted), text(point.measured)};
-}
-
-std::string percent_with_decimal(double fraction) {
-  return fmt::format("{:.1f} %", 100 * fraction);
 }
 
 std::string share(const std::optional<double>& fraction) {
@@ -153,8 +131,8 @@ void write_misses(std::ostream& out, ValidationPoints points) {
                {"row", Align::left},
                {"error"},
                {"why", Align::left}});
-  for (const ValidationPoint* row : misses) {
-    table.row({printable(row->family), printable(row->row), signed_percent(row->error, 1), printable(row->note)});
+  for (const ValidationPoint& row : misses) {
+    table.row({printable(row.family), printable(row.row), signed_percent(row.error, 1), printable(row.note)});
   }
   table.write(out);
   out << '\n';
@@ -182,13 +160,11 @@ void write_summary(std::ostream& out, ValidationPoints points) {
 
 void write_validation_json(std::ostream& out, const Heading& heading, ValidationPoints points,
                            const RatioPairs& ratios) {
-  Record summary = Record::array();
-  for (const ErrorSummary& group : summarise(points)) summary.push_back(record_of(group));
   Record document{{"farandole", version()}, {"scenario", heading.scenario}, {"settings", Record(heading.settings)}};
-  if (!ratios.pairs.empty()) document["uncounted_misses"] = record(uncounted_misses(points));
-  document["summary"] = summary;
-  if (!ratios.pairs.empty()) document["ratios"] = record(ratios);
-  document["points"] = Record(records(points));
+  if (!ratios.pairs.empty()) document["uncounted_misses"] = mapped(uncounted_misses(points), miss_record);
+  document["summary"] = records_of(summarise(points));
+  if (!ratios.pairs.empty()) document["ratios"] = ratios_record(ratios);
+  document["points"] = records_of(points);
   out << json_text(document, 2) << '\n';
 }
 
@@ -196,20 +172,15 @@ void write_validation_json(std::ostream& out, const Heading& heading, Validation
 
 void write_validation(std::ostream& out, Format format, const Heading& heading, ValidationPoints points,
                       const RatioPairs& ratios) {
-  switch (format) {
-    case Format::table:
-      write_title(out, heading);
-      write_ratios(out, ratios);
-      write_misses(out, points);
-      write_validation_rows(out, points);
-      out << '\n';
-      write_summary(out, points);
-      return write_settings(out, heading);
-    case Format::json:
-      return write_validation_json(out, heading, points, ratios);
-    case Format::csv:
-      return write_csv(out, record_of(ValidationPoint{}), records(points));
-  }
+  if (format == Format::json) return write_validation_json(out, heading, points, ratios);
+  if (format == Format::csv) return write_csv(out, record_of(ValidationPoint{}), records_of(points));
+  write_title(out, heading);
+  write_ratios(out, ratios);
+  write_misses(out, points);
+  write_validation_rows(out, points);
+  out << '\n';
+  write_summary(out, points);
+  write_settings(out, heading);
 }
 
 double worst_error(ValidationPoints points) {

@@ -73,8 +73,7 @@ Grid shares(Points points, const Series& series) {
 }  // namespace
 
 std::string whole_run_sentence(Points points, const Series& series, std::span<const std::size_t> headlines) {
-  std::vector<std::size_t> failing;
-  std::ranges::copy_if(headlines, std::back_inserter(failing), [&](std::size_t i) { return may_fail(points[i]); });
+  const auto failing = those_of(headlines, [&](std::size_t i) { return may_fail(points[i]); });
   if (failing.empty()) return {};
   const auto total = [&](std::size_t i) { return points[i].run->total; };
   const std::size_t quickest = *std::ranges::min_element(failing, {}, total);
