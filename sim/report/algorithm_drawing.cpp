@@ -109,8 +109,10 @@ void draw_head(std::ostream& out, const char* kind, const char* colour) {
       kind, colour);
 }
 
+}  // namespace
+
 /// The picture with all its frames, the first of which is shown; what steps through them comes after.
-void draw(std::ostream& out, const Walk& walk, const std::string& title, std::string_view extra) {
+void write_algorithm_svg(std::ostream& out, const Walk& walk, const std::string& title) {
   const int width = std::max(x_of(walk.schedule.ranks), 560);
   const int height = y_of(walk.schedule.chunks) + 16;
   out << fmt::format(
@@ -124,13 +126,7 @@ void draw(std::ostream& out, const Walk& walk, const std::string& title, std::st
   draw_cells(out, walk.schedule, walk.start, {});
   out << "</g>\n";
   for (std::size_t round = 0; round < walk.rounds.size(); ++round) draw_round(out, walk, round, title);
-  out << extra << "</svg>\n";
-}
-
-}  // namespace
-
-void write_algorithm_svg(std::ostream& out, const Walk& walk, const std::string& title) {
-  draw(out, walk, title, fmt::format("<script><![CDATA[{}]]></script>\n", drawing_script));
+  out << "<script><![CDATA[" << drawing_script << "]]></script>\n</svg>\n";
 }
 
 }}  // namespace farandole::report

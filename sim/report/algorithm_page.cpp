@@ -150,6 +150,11 @@ Record held_record(const Schedule& schedule, const SymbolicState& held) {
   return ranks;
 }
 
+Record send_record(const Send& send) {
+  const char* action = send.action == Action::copy ? "copy" : send.action == Action::reduce ? "reduce" : "relay";
+  return {{"from", send.from}, {"to", send.to}, {"action", action}, {"chunks", send.chunks}};
+}
+
 Record steps_record(const Walk& walk, const std::vector<std::string>& texts) {
   Record steps = Record::array();
   steps.push_back({{"phase", "start"},
@@ -157,13 +162,8 @@ Record steps_record(const Walk& walk, const std::vector<std::string>& texts) {
                    {"held", held_record(walk.schedule, walk.start)},
                    {"text", texts.front()}});
   for (std::size_t i = 0; i < walk.rounds.size(); ++i) {
-    Record sends = Record::array();
-    for (const Send& send : walk.rounds[i].sends) {
-      const char* action = send.action == Action::copy ? "copy" : send.action == Action::reduce ? "reduce" : "relay";
-      sends.push_back({{"from", send.from}, {"to", send.to}, {"action", action}, {"chunks", send.chunks}});
-    }
     steps.push_back({{"phase", walk.rounds[i].phase},
-                     {"sends", std::move(sends)},
+                     {"sends", mapped(walk.rounds[i].sends, send_record)},
                      {"held", held_record(walk.schedule, walk.rounds[i].held)},
                      {"text", texts[i + 1]}});
   }
@@ -218,15 +218,12 @@ void write_algorithm_html(std::ostream& out, const Walk& walk, const std::string
   page.kicker = "Farandole · how data travel";
   page.answer = {fmt::format("{}: {}.", title, counted(std::ssize(walk.rounds), "round")), volume(walk)};
   page.data["steps"] = steps_record(walk, texts);
-  PageSection steps{"steps", "Step by step"};
-  steps.text = {
-      "A column is a rank, a cell one segment of its data; the text says whose contributions are in it, or of how "
-      "many."};
-  steps.charts.push_back({"steps", "steps", "What every rank holds"});
-  page.sections.push_back(std::move(steps));
-  PageSection words{"words", "In words"};
-  words.grids.push_back(grid_of(walk, texts));
-  page.sections.push_back(std::move(words));
+  page.sections.push_back({"steps",
+                           "Step by step",
+                           {"A column is a rank, a cell one segment of its data; the text says whose contributions are "
+                            "in it, or of how many."},
+                           {{"steps", "steps", "What every rank holds"}}});
+  page.sections.push_back({.id = "words", .heading = "In words", .grids = {grid_of(walk, texts)}});
   add_commands(walk.schedule, page);
   write_html(out, page);
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -87,17 +86,6 @@ void add_curves(const CollectiveStory& story, Page& page) {
        {{"curves", "bandwidth", "Bus bandwidth over size"}, {"curves", "duration", "Time over size"}}});
 }
 
-void add_network_section(const CollectiveStory& story, Page& page) {
-  if (story.topology_svg.empty()) return;
-  PageSection section{"network", "Where the bytes go: " + story.topology};
-  section.text = {"Links by the share of the time of the last size for which they are busy, from green to red."};
-  section.picture = story.topology_svg;
-  Grid grid{"The busiest links", {{"link", Align::left}, {"bytes"}, {"capacity"}, {"utilisation"}}, {}};
-  for (const LinkUse& link : story.points.back().links) grid.rows.push_back(link_cells(link));
-  if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
-  page.sections.push_back(std::move(section));
-}
-
 Grid collective_grid(CollectivePoints points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   Grid grid{"All points", facet_columns(facets), {}};
@@ -105,10 +93,9 @@ Grid collective_grid(CollectivePoints points) {
   for (const CollectivePoint& point : points) {
     std::vector<Cell> row;
     for (const auto& facet : facets.columns) row.emplace_back(facet.text(point));
-    const std::vector<Cell> numbers{number_cell(point.bytes.si(), 0), number_cell(1e6 * point.time.si(), 2),
-                                    number_cell(1e-9 * point.algorithm_bandwidth.si(), 3),
-                                    number_cell(1e-9 * point.bus_bandwidth.si(), 3)};
-    row.insert(row.end(), numbers.begin(), numbers.end());
+    row.insert(row.end(), {number_cell(point.bytes.si(), 0), number_cell(1e6 * point.time.si(), 2),
+                           number_cell(1e-9 * point.algorithm_bandwidth.si(), 3),
+                           number_cell(1e-9 * point.bus_bandwidth.si(), 3)});
     grid.rows.push_back(std::move(row));
   }
   return grid;
@@ -122,20 +109,19 @@ Page collective_page(const CollectiveStory& story) {
   page.answer = collective_answer(story);
   if (story.points.empty()) return page;
   add_curves(story, page);
-  add_network_section(story, page);
-  PageSection table{"table", "The numbers"};
-  table.text = {
-      "All points: " +
-      shared_text(split(collective_facets(), CollectivePoints(story.points)), CollectivePoints(story.points)) + "."};
-  table.grids.push_back(collective_grid(story.points));
-  page.sections.push_back(std::move(table));
+  if (!story.topology_svg.empty()) {
+    page.sections.push_back(network_section(
+        story.topology, "Links by the share of the time of the last size for which they are busy, from green to red.",
+        story.topology_svg, story.points.back().links));
+  }
+  const CollectivePoints points = story.points;
+  page.sections.push_back({.id = "table",
+                           .heading = "The numbers",
+                           .text = {"All points: " + shared_text(split(collective_facets(), points), points) + "."},
+                           .grids = {collective_grid(points)}});
   if (!story.trust.points.empty()) page.sections.push_back(trust_section(story.trust, page.data));
   page.sections.push_back(inputs_section(story.heading, story.command, ""));
-  const std::vector<Record> records = to_records(CollectivePoints(story.points));
-  page.data["points"] = records;
-  std::ostringstream csv;
-  write_csv(csv, records.front(), records);
-  page.csv = csv.str();
+  add_points(to_records(points), page);
   return page;
 }
 

@@ -69,17 +69,11 @@ std::string ends(const std::optional<Interval>& band, double per_unit) {
   return band ? grouped(band->low * per_unit, 2) + " .. " + grouped(band->high * per_unit, 2) : "";
 }
 
-/// "24 .. 40 %", "24 .. never"; empty where it never pays.
-std::string share_ends(const CostBands& band) {
-  if (!band.break_even_low) return "";
-  const std::string high = band.break_even_high ? fmt::format("{:.0f} %", *band.break_even_high * 100) : "never";
-  return fmt::format("{:.0f} .. {}", *band.break_even_low * 100, high);
-}
-
 Cells cost_band_cells(const TrainingPoint& point) {
   if (!point.bands || !point.bands->cost) return {"", "", "", ""};
   const CostBands& band = *point.bands->cost;
-  return {ends(band.per_sample, 1e6), ends(band.per_run, 1), ends(band.per_sample_elsewhere, 1e6), share_ends(band)};
+  return {ends(band.per_sample, 1e6), ends(band.per_run, 1), ends(band.per_sample_elsewhere, 1e6),
+          break_even_band(band)};
 }
 
 void write_bands(std::ostream& out, const Facets<TrainingPoint>& facets, Points points) {

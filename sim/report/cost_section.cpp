@@ -98,10 +98,8 @@ Cell amount_cell(const std::optional<T>& amount, double unit, int decimals) {
 
 /// " (24 .. 40 %)"; the high end is open where it does not always pay.
 std::string share_band(const TrainingPoint& point) {
-  if (!point.bands || !point.bands->cost || !point.bands->cost->break_even_low) return "";
-  const CostBands& band = *point.bands->cost;
-  const std::string high = band.break_even_high ? fmt::format("{:.0f} %", 100 * *band.break_even_high) : "never";
-  return fmt::format(" ({:.0f} .. {})", 100 * *band.break_even_low, high);
+  const std::string ends = point.bands && point.bands->cost ? break_even_band(*point.bands->cost) : "";
+  return ends.empty() ? "" : " (" + ends + ")";
 }
 
 Cell break_even_cell(const TrainingPoint& point) {
@@ -174,6 +172,12 @@ std::string minimum_sentence(Points points, const Series& series, const std::vec
 }
 
 }  // namespace
+
+std::string break_even_band(const CostBands& band) {
+  if (!band.break_even_low) return "";
+  const std::string high = band.break_even_high ? fmt::format("{:.0f} %", *band.break_even_high * 100) : "never";
+  return fmt::format("{:.0f} .. {}", *band.break_even_low * 100, high);
+}
 
 std::string when_it_pays(const CostComparison& elsewhere) {
   const auto& from = elsewhere.break_even_utilisation;

@@ -26,6 +26,9 @@ std::optional<PageSection> cost_section(std::span<const TrainingPoint> points, c
 /// tables, headlines and texts alike.
 std::string when_it_pays(const CostComparison& elsewhere);
 
+/// From which utilisation on it pays: "24 .. 40 %", "24 .. never"; empty where it never pays.
+std::string break_even_band(const CostBands& band);
+
 // What a run costs at the price of the time it takes, and whether it is charged more than that.
 //
 // Used by the writers of this room. An offer may charge a minimum of every run (a capacity block: a day). A run that is

@@ -18,36 +18,41 @@ std::string title(const TrainingPoint& point) {
   return fmt::format("{} on {} ranks", point.model, point.ranks);
 }
 
+std::string in_milliseconds(Seconds time) {
+  return grouped(time.si() * milliseconds_per_second, 3);
+}
+
+void write_parts(std::ostream& out, const char* what, const std::vector<WaterfallPart>& parts, Seconds iteration) {
+  Table table({{what, Align::left}, {"ms"}, {"% of the iteration"}});
+  for (const auto& [name, time] : parts) {
+    table.row({name, in_milliseconds(time), grouped(time / iteration * 100, 1)});
+  }
+  table.write(out);
+}
+
 void write_waterfall(std::ostream& out, const TrainingPoint& point) {
   out << "\nWaterfall of " << title(point) << ": what each mechanism adds to the iteration\n";
-  Table table({{"mechanism", Align::left}, {"ms"}, {"% of the iteration"}});
-  for (const auto& [name, time] : point.explanation->waterfall) {
-    table.row({name, grouped(time.si() * milliseconds_per_second, 3), grouped(time / point.iteration * 100, 1)});
-  }
-  table.row({"iteration", grouped(point.iteration.si() * milliseconds_per_second, 3), "100.0"});
-  table.write(out);
+  std::vector<WaterfallPart> parts = point.explanation->waterfall;
+  parts.push_back({"iteration", point.iteration});
+  write_parts(out, "mechanism", parts, point.iteration);
 }
 
 void write_exposed(std::ostream& out, const TrainingPoint& point) {
   if (!point.exposed) return;
   out << "\nExposed communication of " << title(point) << ": what the device waits for, by operation\n";
-  Table table({{"operation", Align::left}, {"ms"}, {"% of the iteration"}});
-  const auto row = [&](const char* name, Seconds time) {
-    table.row({name, grouped(time.si() * milliseconds_per_second, 3), grouped(time / point.iteration * 100, 1)});
-  };
-  row("allgather", point.exposed->allgather);
-  row("reduce_scatter", point.exposed->reduce_scatter);
-  row("allreduce", point.exposed->allreduce);
-  row("together", point.breakdown.exposed_communication);
-  table.write(out);
+  write_parts(out, "operation",
+              {{"allgather", point.exposed->allgather},
+               {"reduce_scatter", point.exposed->reduce_scatter},
+               {"allreduce", point.exposed->allreduce},
+               {"together", point.breakdown.exposed_communication}},
+              point.iteration);
 }
 
 void write_path(std::ostream& out, const TrainingPoint& point) {
   out << "\nCritical path of the last iteration of " << title(point) << "\n";
   Table table({{"activity", Align::left}, {"from (ms)"}, {"to (ms)"}});
   for (const auto& [activity, from, to] : point.explanation->critical_path) {
-    table.row(
-        {activity, grouped(from.si() * milliseconds_per_second, 3), grouped(to.si() * milliseconds_per_second, 3)});
+    table.row({activity, in_milliseconds(from), in_milliseconds(to)});
   }
   table.write(out);
 }

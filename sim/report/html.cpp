@@ -33,24 +33,14 @@ std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
     const std::string_view known = entity(c);
-    if (known.empty()) {
-      result += c;
-    } else {
-      result += known;
-    }
+    result += known.empty() ? std::string_view(&c, 1) : known;
   }
   return result;
 }
 
 std::string script_json(const Record& record) {
   std::string result;
-  for (const char c : json_text(record)) {
-    if (c == '<') {
-      result += "\\u003c";
-    } else {
-      result += c;
-    }
-  }
+  for (const char c : json_text(record)) result += c == '<' ? "\\u003c" : std::string(1, c);
   return result;
 }
 

@@ -19,12 +19,15 @@ constexpr std::string_view head =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n";
 
-/// A browser runs the page's own two scripts, known by their digests, and no other, and fetches nothing.
-std::string page_policy() {
+constexpr std::string_view tail = "</p></footer>\n<div id=\"tip\" role=\"status\"></div>\n";
+
+/// A browser runs the page's own two scripts, known by their digests, and no other but for what `more` allows, and
+/// fetches nothing.
+std::string page_policy(std::string_view script_digest, const char* more = "") {
   return fmt::format(
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {} {}; style-src "
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {} {}{}; style-src "
       "'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
-      script_source(d3_digest()), script_source(page_script_digest()));
+      script_source(d3_digest()), script_source(script_digest), more);
 }
 
 /// "%", "ms", "GB/s", "USD": what follows a number without being a word of the sentence.
@@ -183,7 +186,7 @@ void write_page_body(std::ostream& out, const Page& page) {
   write_contents(out, page);
   out << "<noscript><p>Charts need JavaScript; every number stands in the tables.</p></noscript>\n";
   write_sections(out, page);
-  out << "</main>\n<footer><p>Farandole " << version() << "</p></footer>\n<div id=\"tip\" role=\"status\"></div>\n";
+  out << "</main>\n<footer><p>Farandole " << version() << tail;
 }
 
 }  // namespace
@@ -197,7 +200,7 @@ void require_page_parts() {
 
 void write_html(std::ostream& out, const Page& page) {
   require_page_parts();
-  out << head << page_policy() << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
+  out << head << page_policy(page_script_digest()) << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
       << page_style() << "</style>\n</head>\n";
   write_page_body(out, page);
   out << "<script type=\"application/json\" id=\"data\">" << script_json(page.data) << "</script>\n";
@@ -209,13 +212,8 @@ void write_html(std::ostream& out, const Page& page) {
 
 namespace {
 
-/// As of other pages (html_page.cpp), and WebAssembly, in workers that are made of the page's own text.
-std::string explore_page_policy() {
-  return fmt::format(
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {} {} 'wasm-unsafe-eval'; "
-      "worker-src blob:; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n",
-      script_source(d3_digest()), script_source(explore_script_digest()));
-}
+/// WebAssembly, in workers that are made of the page's own text.
+constexpr const char* of_the_simulator = " 'wasm-unsafe-eval'; worker-src blob:";
 
 std::string option(const Record& value, std::size_t place, std::size_t at) {
   return fmt::format("<option value=\"{}\"{}>{}</option>", place, place == at ? " selected" : "",
@@ -265,7 +263,7 @@ void write_explore_body(std::ostream& out, const ExplorePage& page) {
   write_live(out, "waterfall", "waterfall", "What each mechanism adds to an iteration");
   write_live(out, "timeline", "timeline", "One iteration, seen from rank 0, in milliseconds");
   out << "<p class=\"note\">" << escaped(page.note) << "</p>\n</div>\n</div>\n</main>\n<footer><p>Farandole "
-      << version() << "</p></footer>\n<div id=\"tip\" role=\"status\"></div>\n";
+      << version() << tail;
 }
 
 }  // namespace
@@ -282,11 +280,9 @@ void require_simulator() {
 
 void write_explore_page(std::ostream& out, const ExplorePage& page) {
   require_simulator();
-  out << "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<meta name=\"color-scheme\" content=\"light dark\">\n"
-         "<meta name=\"generator\" content=\"farandole explore\">\n"
-      << explore_page_policy() << "<title>" << escaped(page.kicker) << "</title>\n<style>\n"
+  out << head << "<meta name=\"generator\" content=\"farandole explore\">\n"
+      << page_policy(explore_script_digest(), of_the_simulator) << "<title>" << escaped(page.kicker)
+      << "</title>\n<style>\n"
       << page_style() << explore_style() << "</style>\n</head>\n";
   write_explore_body(out, page);
   out << "<script type=\"application/json\" id=\"data\">" << script_json({{"explore", page.data}}) << "</script>\n"

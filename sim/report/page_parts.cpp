@@ -1,5 +1,7 @@
 #include "report/page_parts.hpp"
 
+#include <sstream>
+
 #include <fmt/format.h>
 
 #include "report/time_column.hpp"
@@ -39,6 +41,14 @@ TimeColumn times_of_points(std::span<const ValidationPoint> points) {
 
 }  // namespace
 
+Record scatter_row(const ValidationPoint& point, const std::string& name) {
+  return {{"family", point.family},
+          {"row", name},
+          {"predicted", finite(point.predicted, "predicted")},
+          {"measured", finite(point.measured, "measured")},
+          {"error", finite(point.error, "error")}};
+}
+
 Cell percent_cell(double share, int decimals) {
   return {grouped(100 * share, decimals) + " %", share};
 }
@@ -47,11 +57,25 @@ Cell number_cell(double number, int decimals) {
   return {grouped(number, decimals), number};
 }
 
-std::vector<Cell> link_cells(const LinkUse& link) {
-  return {Cell(link.name),
-          {decimal(link.bytes), link.bytes.si()},
-          {format(link.capacity), link.capacity.si()},
-          percent_cell(link.utilisation)};
+PageSection network_section(const std::string& platform, const std::string& text, const std::string& svg,
+                            const std::vector<LinkUse>& busiest) {
+  PageSection section{"network", "Where the bytes go: " + platform, {text}, {}, svg};
+  Grid grid{"The busiest links", {{"link", Align::left}, {"bytes"}, {"capacity"}, {"utilisation"}}, {}};
+  for (const LinkUse& link : busiest) {
+    grid.rows.push_back({Cell(link.name),
+                         {decimal(link.bytes), link.bytes.si()},
+                         {format(link.capacity), link.capacity.si()},
+                         percent_cell(link.utilisation)});
+  }
+  if (!grid.rows.empty()) section.grids.push_back(std::move(grid));
+  return section;
+}
+
+void add_points(const std::vector<Record>& points, Page& page) {
+  page.data["points"] = points;
+  std::ostringstream csv;
+  write_csv(csv, points.front(), points);
+  page.csv = csv.str();
 }
 
 std::string trust_sentence(const ValidationContext& trust) {
@@ -83,11 +107,7 @@ PageSection trust_section(const ValidationContext& trust, Record& data) {
             {}};
   for (const ValidationPoint& point : trust.points) {
     if (point.counted) {
-      rows.push_back({{"family", point.family},
-                      {"row", point.row},
-                      {"predicted", finite(point.predicted, "predicted")},
-                      {"measured", finite(point.measured, "measured")},
-                      {"error", finite(point.error, "error")}});
+      rows.push_back(scatter_row(point, point.row));
     }
     grid.rows.push_back({Cell(point.family),
                          Cell(point.row),

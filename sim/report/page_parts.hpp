@@ -15,11 +15,18 @@ std::string trust_sentence(const ValidationContext& trust);
 /// The rows of published runs with their errors, as a chart and a table. `data` receives what the chart draws.
 PageSection trust_section(const ValidationContext& trust, Record& data);
 
+/// A row of what a chart "scatter" draws.
+Record scatter_row(const ValidationPoint& point, const std::string& name);
+
 /// Command, version and settings, as they were in force; `scenario` may be empty.
 PageSection inputs_section(const Heading& heading, const std::string& command, const std::string& scenario);
 
-/// A link's name, bytes, capacity and utilisation.
-std::vector<Cell> link_cells(const LinkUse& link);
+/// The picture of the platform, and its busiest links; `text` says what the colours are.
+PageSection network_section(const std::string& platform, const std::string& text, const std::string& svg,
+                            const std::vector<LinkUse>& busiest);
+
+/// Every key of every point, for the page's scripts and to be downloaded.
+void add_points(const std::vector<Record>& points, Page& page);
 
 /// "12.3 %", sorted by the number.
 Cell percent_cell(double share, int decimals = 1);

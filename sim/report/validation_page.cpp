@@ -79,11 +79,7 @@ Record scatter(ValidationPoints points) {
   Record rows = Record::array();
   for (const ValidationPoint& point : points) {
     if (!point.counted || point.unit != "s" || !(point.predicted > 0) || !(point.measured > 0)) continue;
-    rows.push_back({{"family", point.family},
-                    {"row", row_of(point)},
-                    {"predicted", point.predicted},
-                    {"measured", point.measured},
-                    {"error", point.error}});
+    rows.push_back(scatter_row(point, row_of(point)));
   }
   return {{"rows", rows}, {"unit", "s"}};
 }
@@ -168,9 +164,7 @@ Page validation_page(const Heading& heading, const std::string& command, Validat
   }
   pictures.grids.push_back(summary_grid(groups));
   page.sections.push_back(std::move(pictures));
-  PageSection table{"table", "The numbers"};
-  table.grids.push_back(row_grid(points));
-  page.sections.push_back(std::move(table));
+  page.sections.push_back({.id = "table", .heading = "The numbers", .grids = {row_grid(points)}});
   page.sections.push_back(inputs_section(heading, command, ""));
   return page;
 }
