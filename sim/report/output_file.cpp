@@ -25,35 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file beside the one that is to be written, which takes its name once it is whole and on the disk.
-//
-// Called by report/output_file.hpp. It is removed when it goes out of scope, unless it was renamed. A program that is
-// killed leaves it; the next one on this machine that writes in that folder takes it away. While a program writes, it
-// holds a lock on the file, which ends with it, so that nobody removes what another still writes. Its name has that of
-// the machine: file systems that are shared may keep locks to each machine. Throws OutputError.
-
-class TemporaryFile {
- public:
-  /// New and empty, in the folder of `neighbour`. `target` is what errors name.
-  TemporaryFile(const std::filesystem::path& neighbour, std::string target);
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile();
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  void set_permissions(std::filesystem::perms permissions) const;
-  /// Once its bytes are on the disk.
-  void rename_to(const std::filesystem::path& file);
-
- private:
-  bool open();
-  void sync() const;
-
-  std::filesystem::path path_;
-  std::string target_;
-  int descriptor_ = -1;
-};
-
 constexpr std::string_view suffix = ".tmp";
 
 /// Not derived from the target's name, which may already be as long as a name can be.
@@ -88,54 +59,76 @@ bool is_removed(int descriptor) {
   return ::fstat(descriptor, &own) == 0 && own.st_nlink == 0;
 }
 
-TemporaryFile::TemporaryFile(const fs::path& neighbour, std::string target) : target_(std::move(target)) {
-  // The number makes room for several in one process.
-  for (int number = 0; descriptor_ < 0; ++number) {
-    path_ = neighbour.parent_path() / fmt::format("{}{}-{}{}", prefix(), ::getpid(), number, suffix);
-    if (!open() && errno != EEXIST) throw OutputError(target_, errno);
+// A file beside the one that is to be written, which takes its name once it is whole and on the disk.
+//
+// Called by report/output_file.hpp. It is removed when it goes out of scope, unless it was renamed. A program that is
+// killed leaves it; the next one on this machine that writes in that folder takes it away. While a program writes, it
+// holds a lock on the file, which ends with it, so that nobody removes what another still writes. Its name has that of
+// the machine: file systems that are shared may keep locks to each machine. Throws OutputError.
+
+class TemporaryFile {
+ public:
+  /// New and empty, in the folder of `neighbour`. `target` is what errors name.
+  TemporaryFile(const fs::path& neighbour, std::string target) : target_(std::move(target)) {
+    // The number makes room for several in one process.
+    for (int number = 0; descriptor_ < 0; ++number) {
+      path_ = neighbour.parent_path() / fmt::format("{}{}-{}{}", prefix(), ::getpid(), number, suffix);
+      if (!open() && errno != EEXIST) throw OutputError(target_, errno);
+    }
   }
-}
 
-/// False, with errno, where it cannot be made; EEXIST where another name has to be tried.
-bool TemporaryFile::open() {
-  // O_EXCL, so that two runs in one folder never share a file.
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) return false;
-  // Where there are no locks nobody removes it, and it is written without.
-  if (!is_locked_elsewhere(descriptor_) && !is_removed(descriptor_)) return true;
-  ::close(descriptor_);  // somebody took it for abandoned before it was locked
-  descriptor_ = -1;
-  errno = EEXIST;
-  return false;
-}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  if (!path_.empty()) fs::remove(path_, ignored);
-  ::close(descriptor_);
-}
+  ~TemporaryFile() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove(path_, ignored);
+    ::close(descriptor_);
+  }
 
-void TemporaryFile::set_permissions(fs::perms permissions) const {
-  std::error_code error;
-  fs::permissions(path_, permissions, error);
-  if (!error) return;
-  std::error_code none;
-  if (fs::status(path_, none).permissions() != permissions) throw OutputError(target_, error.value());
-}
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-void TemporaryFile::rename_to(const fs::path& file) {
-  sync();
-  std::error_code error;
-  fs::rename(path_, file, error);
-  if (error) throw OutputError(target_, error.value());
-  path_.clear();
-  sync_folder_of(file);
-}
+  void set_permissions(fs::perms permissions) const {
+    std::error_code error;
+    fs::permissions(path_, permissions, error);
+    if (!error) return;
+    std::error_code none;
+    if (fs::status(path_, none).permissions() != permissions) throw OutputError(target_, error.value());
+  }
 
-/// A name must not come to the disk before what it names.
-void TemporaryFile::sync() const {
-  if (const int error = sync_error(descriptor_); error != 0) throw OutputError(target_, error);
-}
+  /// Once its bytes are on the disk.
+  void rename_to(const fs::path& file) {
+    sync();
+    std::error_code error;
+    fs::rename(path_, file, error);
+    if (error) throw OutputError(target_, error.value());
+    path_.clear();
+    sync_folder_of(file);
+  }
+
+ private:
+  /// False, with errno, where it cannot be made; EEXIST where another name has to be tried.
+  bool open() {
+    // O_EXCL, so that two runs in one folder never share a file.
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) return false;
+    // Where there are no locks nobody removes it, and it is written without.
+    if (!is_locked_elsewhere(descriptor_) && !is_removed(descriptor_)) return true;
+    ::close(descriptor_);  // somebody took it for abandoned before it was locked
+    descriptor_ = -1;
+    errno = EEXIST;
+    return false;
+  }
+
+  /// A name must not come to the disk before what it names.
+  void sync() const {
+    if (const int error = sync_error(descriptor_); error != 0) throw OutputError(target_, error);
+  }
+
+  std::filesystem::path path_;
+  std::string target_;
+  int descriptor_ = -1;
+};
 
 void remove_abandoned_files(const fs::path& neighbour) {
   const std::string begin = prefix();
@@ -146,24 +139,20 @@ void remove_abandoned_files(const fs::path& neighbour) {
   }
 }
 
-[[noreturn]] void fail(const std::string& target, int error) {
-  throw OutputError(target, error);
-}
-
 void write_stream(std::ostream& out, const std::string& target, const Writer& write) {
   errno = 0;
   write(out);
   out.flush();
-  if (!out) fail(target, errno);
+  if (!out) throw OutputError(target, errno);
 }
 
 void write_directly(const fs::path& file, const std::string& target, const Writer& write) {
   errno = 0;
   std::ofstream out(file, std::ios::binary);
-  if (!out) fail(target, errno);
+  if (!out) throw OutputError(target, errno);
   write_stream(out, target, write);
   out.close();  // a file system of another machine says only then that there was no room
-  if (!out) fail(target, errno);
+  if (!out) throw OutputError(target, errno);
 }
 
 /// Where a chain of links ends; the path itself where that is nowhere in the file system (a pipe behind /dev/stdout).
@@ -179,10 +168,10 @@ struct Target {
   explicit Target(const fs::path& file) : resting_place(resolved(file)) {
     std::error_code error;
     status = fs::status(resting_place, error);
-    if (status.type() == fs::file_type::none) fail(file.string(), error.value());
-    if (fs::is_directory(status)) fail(file.string(), EISDIR);
+    if (status.type() == fs::file_type::none) throw OutputError(file.string(), error.value());
+    if (fs::is_directory(status)) throw OutputError(file.string(), EISDIR);
     // Renaming over a write-protected file would succeed, and surprise whoever protected it.
-    if (fs::exists(status) && ::access(resting_place.c_str(), W_OK) != 0) fail(file.string(), errno);
+    if (fs::exists(status) && ::access(resting_place.c_str(), W_OK) != 0) throw OutputError(file.string(), errno);
     is_written_directly = fs::exists(status) && !fs::is_regular_file(status);
   }
 

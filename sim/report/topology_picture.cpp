@@ -21,27 +21,6 @@ struct Line {
   double load = 0;      // of the busiest link
 };
 
-class Picture {
- public:
-  Picture(const Platform& platform, std::span<const double> loads) : platform_(platform), loads_(loads) {}
-  void write(std::ostream& out);
-
- private:
-  void name_switches();
-  [[nodiscard]] std::string box_of_node(int node, const std::string& at) const;
-  void add_nics();
-  void add_cables();
-  void add(const std::string& above, const std::string& below, int cables, int there, int back);
-  [[nodiscard]] std::string attributes(const Line& line) const;
-
-  const Platform& platform_;
-  std::span<const double> loads_;
-  std::vector<std::string> box_of_switch_;
-  std::map<std::string, int> parts_;  // switches or nodes in a box
-  std::map<std::string, std::set<int>> nodes_;
-  std::map<std::pair<std::string, std::string>, Line> lines_;
-};
-
 /// The name as it is, its first part, or the level alone.
 std::string coarser(const Switch& part, int coarseness) {
   if (coarseness == 0) return part.name;
@@ -50,102 +29,108 @@ std::string coarser(const Switch& part, int coarseness) {
   return fmt::format("level {}", part.level);
 }
 
-void Picture::name_switches() {
-  for (int coarseness = 0; coarseness <= 2; ++coarseness) {
-    box_of_switch_.clear();
-    for (const Switch& part : platform_.network.switches) box_of_switch_.push_back(coarser(part, coarseness));
-    const std::set<std::string> boxes(box_of_switch_.begin(), box_of_switch_.end());
-    if (boxes.size() <= most_boxes) break;
+class Picture {
+ public:
+  Picture(const Platform& platform, std::span<const double> loads) : platform_(platform), loads_(loads) {}
+
+  void write(std::ostream& out) {
+    name_switches();
+    add_nics();
+    add_cables();
+    const bool has_levels =
+        std::ranges::any_of(platform_.network.switches, [](const Switch& s) { return s.level > 0; });
+    const bool hangs = has_levels || platform_.network.switches.size() == 1;
+    out << fmt::format("graph {} {{\n  graph [label=\"{}\", fontname=\"Helvetica\", layout={}, overlap=false, ",
+                       dot_string(platform_.name), dot_label(platform_.name), hangs ? "dot" : "neato")
+        << "splines=true, ranksep=1.2];\n"
+        << "  node [fontname=\"Helvetica\", fontsize=10];\n"
+        << "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#777777\"];\n";
+    for (const auto& [box, count] : parts_) {
+      out << fmt::format("  {} [shape=ellipse, style=filled, fillcolor=\"#dce8f5\", label=\"{}", dot_string(box),
+                         dot_label(box));
+      out << (count > 1 ? fmt::format("\\n{} switches\"];\n", count) : "\"];\n");
+    }
+    for (const auto& [box, nodes] : nodes_) {
+      const std::string what = nodes.size() > 1 ? fmt::format("{} nodes", nodes.size()) : box;
+      out << fmt::format("  {} [shape=box, style=filled, fillcolor=\"#f4f0e0\", label=\"{}\\n{} x {}\"];\n",
+                         dot_string(box), dot_label(what), platform_.devices_per_node, dot_label(platform_.device));
+    }
+    for (const auto& [ends, line] : lines_) {
+      out << fmt::format("  {} -- {} [{}];\n", dot_string(ends.first), dot_string(ends.second), attributes(line));
+    }
+    out << "}\n";
   }
-  for (const std::string& box : box_of_switch_) ++parts_[box];
-}
 
-std::string Picture::box_of_node(int node, const std::string& at) const {
-  if (static_cast<std::size_t>(platform_.nodes) <= most_boxes) return fmt::format("node{}", node);
-  return "nodes of " + at;
-}
-
-void Picture::add(const std::string& above, const std::string& below, int cables, int there, int back) {
-  if (above == below) return;
-  // Cables of a ring may be written down from either end.
-  Line& line = lines_.contains({below, above}) ? lines_[{below, above}] : lines_[{above, below}];
-  line.cables += cables;
-  for (const int link : {there, back}) {
-    if (link < 0) continue;
-    const auto index = static_cast<std::size_t>(link);
-    if (!loads_.empty()) line.load = std::max(line.load, loads_[index]);
-    if (link == there) line.wire += platform_.links[index].wire;
+ private:
+  void name_switches() {
+    for (int coarseness = 0; coarseness <= 2; ++coarseness) {
+      box_of_switch_.clear();
+      for (const Switch& part : platform_.network.switches) box_of_switch_.push_back(coarser(part, coarseness));
+      const std::set<std::string> boxes(box_of_switch_.begin(), box_of_switch_.end());
+      if (boxes.size() <= most_boxes) break;
+    }
+    for (const std::string& box : box_of_switch_) ++parts_[box];
   }
-}
 
-void Picture::add_nics() {
-  const auto nics = static_cast<int>(platform_.node.nics.size());
-  for (int nic = 0; nic < platform_.nodes * nics; ++nic) {
-    const int node = nic / nics;
-    const auto plugged_in = static_cast<std::size_t>(platform_.network.switch_of_nic[static_cast<std::size_t>(nic)]);
-    const std::string& above = box_of_switch_[plugged_in];
-    const std::string below = box_of_node(node, above);
-    nodes_[below].insert(node);
-    const NodeTemplate::Nic ends = platform_.node.nics[static_cast<std::size_t>(nic % nics)];
-    const auto link = [&](int offset) { return offset < 0 ? -1 : platform_.link_of(node, offset); };
-    add(above, below, 1, link(ends.up), link(ends.down));
+  [[nodiscard]] std::string box_of_node(int node, const std::string& at) const {
+    if (static_cast<std::size_t>(platform_.nodes) <= most_boxes) return fmt::format("node{}", node);
+    return "nodes of " + at;
   }
-}
 
-void Picture::add_cables() {
-  for (const Cable& cable : platform_.network.cables) {
-    const auto& from = box_of_switch_[static_cast<std::size_t>(cable.from)];
-    const auto& to = box_of_switch_[static_cast<std::size_t>(cable.to)];
-    add(to, from, cable.count, cable.there, cable.back);
+  void add_nics() {
+    const auto nics = static_cast<int>(platform_.node.nics.size());
+    for (int nic = 0; nic < platform_.nodes * nics; ++nic) {
+      const int node = nic / nics;
+      const auto plugged_in = static_cast<std::size_t>(platform_.network.switch_of_nic[static_cast<std::size_t>(nic)]);
+      const std::string& above = box_of_switch_[plugged_in];
+      const std::string below = box_of_node(node, above);
+      nodes_[below].insert(node);
+      const NodeTemplate::Nic ends = platform_.node.nics[static_cast<std::size_t>(nic % nics)];
+      const auto link = [&](int offset) { return offset < 0 ? -1 : platform_.link_of(node, offset); };
+      add(above, below, 1, link(ends.up), link(ends.down));
+    }
   }
-}
 
-std::string Picture::attributes(const Line& line) const {
-  const std::string rate = line.wire > BytesPerSecond(0)
-                               ? fmt::format("{} x {}", line.cables, format(line.wire / line.cables))
-                               : fmt::format("{}", line.cables);
-  const bool crowded = lines_.size() > 2 * most_boxes;
-  if (loads_.empty()) return crowded ? "" : fmt::format("label=\"{}\"", rate);
-  constexpr double green = 0.33;
-  const double share = std::clamp(line.load, 0.0, 1.0);
-  return fmt::format("color=\"{:.3f} 0.9 0.8\", penwidth={:.1f}{}", green * (1 - share), 1 + 4 * share,
-                     crowded ? "" : fmt::format(", label=\"{:.0f} %\"", 100 * share));
-}
-
-void Picture::write(std::ostream& out) {
-  name_switches();
-  add_nics();
-  add_cables();
-  const bool has_levels = std::ranges::any_of(platform_.network.switches, [](const Switch& s) { return s.level > 0; });
-  const bool hangs = has_levels || platform_.network.switches.size() == 1;
-  out << fmt::format("graph {} {{\n  graph [label=\"{}\", fontname=\"Helvetica\", layout={}, overlap=false, ",
-                     dot_string(platform_.name), dot_label(platform_.name), hangs ? "dot" : "neato")
-      << "splines=true, ranksep=1.2];\n"
-      << "  node [fontname=\"Helvetica\", fontsize=10];\n"
-      << "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#777777\"];\n";
-  for (const auto& [box, count] : parts_) {
-    out << fmt::format("  {} [shape=ellipse, style=filled, fillcolor=\"#dce8f5\", label=\"{}", dot_string(box),
-                       dot_label(box));
-    out << (count > 1 ? fmt::format("\\n{} switches\"];\n", count) : "\"];\n");
+  void add_cables() {
+    for (const Cable& cable : platform_.network.cables) {
+      const auto& from = box_of_switch_[static_cast<std::size_t>(cable.from)];
+      const auto& to = box_of_switch_[static_cast<std::size_t>(cable.to)];
+      add(to, from, cable.count, cable.there, cable.back);
+    }
   }
-  for (const auto& [box, nodes] : nodes_) {
-    const std::string what = nodes.size() > 1 ? fmt::format("{} nodes", nodes.size()) : box;
-    out << fmt::format("  {} [shape=box, style=filled, fillcolor=\"#f4f0e0\", label=\"{}\\n{} x {}\"];\n",
-                       dot_string(box), dot_label(what), platform_.devices_per_node, dot_label(platform_.device));
+
+  void add(const std::string& above, const std::string& below, int cables, int there, int back) {
+    if (above == below) return;
+    // Cables of a ring may be written down from either end.
+    Line& line = lines_.contains({below, above}) ? lines_[{below, above}] : lines_[{above, below}];
+    line.cables += cables;
+    for (const int link : {there, back}) {
+      if (link < 0) continue;
+      const auto index = static_cast<std::size_t>(link);
+      if (!loads_.empty()) line.load = std::max(line.load, loads_[index]);
+      if (link == there) line.wire += platform_.links[index].wire;
+    }
   }
-  for (const auto& [ends, line] : lines_) {
-    out << fmt::format("  {} -- {} [{}];\n", dot_string(ends.first), dot_string(ends.second), attributes(line));
+
+  [[nodiscard]] std::string attributes(const Line& line) const {
+    const std::string rate = line.wire > BytesPerSecond(0)
+                                 ? fmt::format("{} x {}", line.cables, format(line.wire / line.cables))
+                                 : fmt::format("{}", line.cables);
+    const bool crowded = lines_.size() > 2 * most_boxes;
+    if (loads_.empty()) return crowded ? "" : fmt::format("label=\"{}\"", rate);
+    constexpr double green = 0.33;
+    const double share = std::clamp(line.load, 0.0, 1.0);
+    return fmt::format("color=\"{:.3f} 0.9 0.8\", penwidth={:.1f}{}", green * (1 - share), 1 + 4 * share,
+                       crowded ? "" : fmt::format(", label=\"{:.0f} %\"", 100 * share));
   }
-  out << "}\n";
-}
 
-}  // namespace
-
-void write_topology_picture(std::ostream& out, const Platform& platform, std::span<const double> loads) {
-  Picture(platform, loads).write(out);
-}
-
-namespace {
+  const Platform& platform_;
+  std::span<const double> loads_;
+  std::vector<std::string> box_of_switch_;
+  std::map<std::string, int> parts_;  // switches or nodes in a box
+  std::map<std::string, std::set<int>> nodes_;
+  std::map<std::pair<std::string, std::string>, Line> lines_;
+};
 
 const Link& link_at(const Platform& platform, int index) {
   return platform.links[static_cast<std::size_t>(index)];
@@ -157,6 +142,10 @@ std::string link_attributes(const Link& link, int count) {
 }
 
 }  // namespace
+
+void write_topology_picture(std::ostream& out, const Platform& platform, std::span<const double> loads) {
+  Picture(platform, loads).write(out);
+}
 
 void write_topology_dot(std::ostream& out, const Platform& platform) {
   const Network& network = platform.network;
