@@ -111,13 +111,11 @@ BytesPerSecond cut(const std::vector<int>& nodes_of_leaf, const TreeLayout& layo
   return std::min(subtrees.front().first, subtrees.front().second);
 }
 
-}  // namespace
-
 /// The least cut between two halves of the nodes (platform/bisection.hpp) of a fat tree whose switches of one level are
 /// alike. `nodes_of_leaf` has the nodes under each leaf in order, the same for all leaves of a pod; `up` is what one
 /// subtree of each level sends upwards.
-static BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout,
-                                     BytesPerSecond nic, const std::vector<BytesPerSecond>& up, int leaves_per_pod) {
+BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout, BytesPerSecond nic,
+                              const std::vector<BytesPerSecond>& up, int leaves_per_pod) {
   const int nodes = std::accumulate(nodes_of_leaf.begin(), nodes_of_leaf.end(), 0) / leaves_per_pod;
   BytesPerSecond least = BytesPerSecond::infinity();
   for (const int half : {nodes / 2, nodes - nodes / 2}) {
@@ -133,8 +131,6 @@ static BytesPerSecond tree_bisection(const std::vector<int>& nodes_of_leaf, cons
 }
 
 // Readers of "network" for the kinds leaf_spine and fat_tree.
-
-namespace {
 
 /// A tree with all its numbers, and which of its leaves a NIC is plugged into.
 struct Plan {
