@@ -14,6 +14,7 @@
 #include "calibration/predictor.hpp"
 #include "calibration/scatter.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
 #include "timeline/validation.hpp"
 
@@ -63,9 +64,7 @@ std::optional<std::pair<std::size_t, std::string>> least_known(const Solution& s
 }
 
 std::vector<double> values_in(const Document& topology, std::span<const Parameter> parameters) {
-  std::vector<double> values;
-  for (const Parameter& parameter : parameters) values.push_back(value_in(topology, parameter));
-  return values;
+  return mapped(parameters, [&](const Parameter& parameter) { return value_in(topology, parameter); });
 }
 
 std::vector<double> relative_errors(const Document& topology, std::span<const MeasuredTime> measurements) {
@@ -96,9 +95,7 @@ std::vector<double> without(const std::vector<bool>& left_out, const Solution& s
     }
   }
   if (free.empty()) return {};
-  Eigen::VectorXd now(static_cast<Eigen::Index>(free.size()));
-  for (std::size_t k = 0; k < free.size(); ++k)
-    now[static_cast<Eigen::Index>(k)] = solution.values[static_cast<std::size_t>(free[k])];
+  const Eigen::VectorXd now = vector_of(solution.values)(free);
   const Eigen::MatrixXd jacobian = solution.jacobian(Eigen::all, free);
   const Eigen::VectorXd next = non_negative_least_squares(jacobian, jacobian * now - solution.residuals, weights);
   moved(free) = next - now;
@@ -149,9 +146,7 @@ Spread spread_of_libraries(const Document& topology, const std::vector<MeasuredT
     }
     Document refitted = topology;
     fit_libraries(refitted, rest);
-    std::vector<double> ratios;
-    for (const double error : relative_errors(refitted, rows)) ratios.push_back(1 + error);
-    return ratios;
+    return mapped(relative_errors(refitted, rows), [](double error) { return 1 + error; });
   });
 }
 
@@ -233,10 +228,7 @@ Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen
     }
     const Eigen::MatrixXd part = (weighted * scale.cwiseInverse().asDiagonal())(Eigen::all, columns);
     Eigen::VectorXd x = Eigen::VectorXd::Zero(a.cols());
-    if (!columns.empty()) {
-      const Eigen::VectorXd solved = least_squares_solution(part, target);
-      for (std::size_t i = 0; i < columns.size(); ++i) x[columns[i]] = solved[static_cast<Eigen::Index>(i)];
-    }
+    if (!columns.empty()) x(columns) = least_squares_solution(part, target);
     x = x.cwiseQuotient(scale);
     const double error = (weighted * x - target).squaredNorm();
     // A set with more held at zero wins a tie, so that nothing is fitted without need.
@@ -280,12 +272,10 @@ Json fitted(const FittedParameter& parameter) {
 }
 
 Json fit_residuals(const Fit& fit) {
-  std::vector<double> sizes;
-  for (const double error : fit.errors) sizes.push_back(std::abs(error));
-  Json result{{"measurements", fit.errors.size()},
-              {"median", percent_text(median(sizes))},
-              {"worst", percent_text(*std::ranges::max_element(sizes))}};
-  return result;
+  const auto sizes = mapped(fit.errors, [](double error) { return std::abs(error); });
+  return {{"measurements", sizes.size()},
+          {"median", percent_text(median(sizes))},
+          {"worst", percent_text(std::ranges::max(sizes))}};
 }
 
 Json by_size(const std::vector<std::optional<ScatterOfSizes>>& sizes) {
@@ -319,12 +309,10 @@ std::string percent_text(double fraction) {
 }
 
 Document calibrated_file(const Fit& fit, const CalibrationSource& provenance) {
-  Json parameters = Json::array();
-  for (const FittedParameter& parameter : all_parameters(fit)) parameters.push_back(fitted(parameter));
   Json note{{"comment", "Written by farandole calibrate; the values stand where the parameters' pointers say."},
             {"date", provenance.date},
             {"source", provenance.sources},
-            {"parameters", parameters},
+            {"parameters", mapped(all_parameters(fit), fitted)},
             {"residuals", fit_residuals(fit)},
             {"bands", Json::parse(spread_text(fit.spread))}};
   if (fit.scatter.shows_anything()) note["repeats"] = repeats(fit.scatter);

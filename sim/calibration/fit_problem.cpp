@@ -5,6 +5,7 @@
 
 #include <Eigen/Core>
 
+#include "calibration/linear_algebra.hpp"
 #include "calibration/predictor.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -20,8 +21,7 @@ Solution solve(const FitProblem& problem, std::span<const Parameter> parameters,
     solution.jacobian = problem.jacobian(parameters, solution.values, here);
     const Eigen::VectorXd residuals = here.array() - 1;
     robust = weights_of(residuals, problem.scatter());
-    const Eigen::VectorXd now =
-        Eigen::Map<const Eigen::VectorXd>(solution.values.data(), static_cast<Eigen::Index>(solution.values.size()));
+    const Eigen::VectorXd now = vector_of(solution.values);
     const Eigen::VectorXd next =
         non_negative_least_squares(solution.jacobian, solution.jacobian * now - residuals, robust.weights);
     solution.values.assign(next.data(), next.data() + next.size());
@@ -50,14 +50,10 @@ std::optional<std::vector<double>> start_above(const FitProblem& problem, std::s
 }  // namespace
 
 FitProblem::FitProblem(const Document& topology, std::span<const MeasuredTime> measurements, const Scatter& scatter)
-    : topology_(topology), rows_(measurements.begin(), measurements.end()) {
-  times_.resize(static_cast<Eigen::Index>(rows_.size()));
-  scatter_.resize(times_.size());
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    times_[static_cast<Eigen::Index>(i)] = rows_[i].time.si();
-    scatter_[static_cast<Eigen::Index>(i)] = scatter.of(rows_[i]);
-  }
-}
+    : topology_(topology),
+      rows_(measurements.begin(), measurements.end()),
+      times_(vector_of(rows_, [](const MeasuredTime& row) { return row.time.si(); })),
+      scatter_(vector_of(rows_, [&](const MeasuredTime& row) { return scatter.of(row); })) {}
 
 double FitProblem::shortest_per_byte() const {
   double least = times_.minCoeff();
@@ -70,9 +66,7 @@ double FitProblem::shortest_per_byte() const {
 Eigen::VectorXd FitProblem::relative(std::span<const Parameter> parameters, std::span<const double> values) const {
   const Document trial = with(topology_, parameters, values);
   const auto predicted = predict(read_topology(trial.root(), topology_.source()), rows_);
-  Eigen::VectorXd result(times_.size());
-  for (std::size_t i = 0; i < predicted.size(); ++i) result[static_cast<Eigen::Index>(i)] = predicted[i].si();
-  return result.cwiseQuotient(times_);
+  return vector_of(predicted, &Seconds::si).cwiseQuotient(times_);
 }
 
 Eigen::MatrixXd FitProblem::jacobian(std::span<const Parameter> parameters, const std::vector<double>& values,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"
 #include "units/format.hpp"
@@ -44,12 +45,10 @@ Json links_json(const MeasuredLinks& links) {
 }
 
 Json library_json(const LibraryFit& fit) {
-  Json pieces = Json::array();
-  for (const FittedPiece& piece : fit.pieces) pieces.push_back(piece_json(piece));
   Json entry{{"library", fit.library}, {"op", fit.operation}, {"ranks", fit.ranks}, {"nodes", fit.nodes}};
   if (fit.devices_per_process > 1) entry["devices_per_process"] = fit.devices_per_process;
   entry["links"] = links_json(fit.links);
-  entry["pieces"] = pieces;
+  entry["pieces"] = mapped(fit.pieces, piece_json);
   return entry;
 }
 
@@ -69,12 +68,9 @@ int nodes_of(const MeasuredTime& row, const Topology& topology) {
 /// Of measurements of one library, operation and place.
 LibraryFit fit_of(std::vector<MeasuredTime> rows, const Topology& topology) {
   std::ranges::sort(rows, {}, &MeasuredTime::bytes);
-  std::vector<TimedSize> samples;
-  samples.reserve(rows.size());
-  for (const MeasuredTime& row : rows) {
-    const Seconds taken = row.time - launching(row);
-    samples.push_back({row.bytes, std::max(taken, row.time / 10)});
-  }
+  const auto samples = mapped(rows, [](const MeasuredTime& row) {
+    return TimedSize{row.bytes, std::max(row.time - launching(row), row.time / 10)};
+  });
   const MeasuredTime& first = rows.front();
   const Library* library = library_of(first, topology);
   const MeasuredPlace place = place_of(first.ranks, first.nodes.value_or(0), first.place, topology);
@@ -131,8 +127,7 @@ std::vector<LibraryFit> fit_libraries(Document& topology, std::span<const Measur
     tables[{library_of(row, machine)->name, row.operation, row.ranks, nodes_of(row, machine), row.devices_per_process}]
         .push_back(row);
   }
-  std::vector<LibraryFit> fits;
-  for (const auto& [key, rows] : tables) fits.push_back(fit_of(rows, machine));
+  auto fits = mapped(tables, [&](const auto& table) { return fit_of(table.second, machine); });
   if (!fits.empty()) write_into(topology, fits);
   return fits;
 }

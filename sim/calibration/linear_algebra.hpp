@@ -2,7 +2,14 @@
 // takes longer to compile than the estimator that uses it.
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <limits>
+
 #include <Eigen/Core>
+
+#include "config/error.hpp"
 
 namespace farandole { inline namespace calibration {
 
@@ -14,5 +21,25 @@ Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& a);
 Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& a);
 /// x of a x = b for a symmetric, positive or negative semidefinite a (LDLT).
 Eigen::VectorXd symmetric_solution(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
+
+/// A number of each of the items.
+template <class Items, class NumberOf = std::identity>
+Eigen::VectorXd vector_of(const Items& items, NumberOf number_of = {}) {
+  Eigen::VectorXd numbers(std::ssize(items));
+  std::ranges::transform(items, numbers.data(), number_of);
+  return numbers;
+}
+
+/// The same; not a number where that is an InputError.
+template <class Items, class NumberOf>
+Eigen::VectorXd vector_of_possible(const Items& items, NumberOf number_of) {
+  return vector_of(items, [&](const auto& item) {
+    try {
+      return number_of(item);
+    } catch (const InputError&) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+  });
+}
 
 }}  // namespace farandole::calibration

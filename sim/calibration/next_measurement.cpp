@@ -16,6 +16,7 @@
 #include "calibration/predictor.hpp"
 #include "collective/algorithms.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 #include "timeline/validation.hpp"
 #include "units/format.hpp"
 
@@ -116,15 +117,11 @@ class PossibleRows {
   const Topology& machine_;
 };
 
-}  // namespace
-
 /// Ping-pongs and exchanges inside a node and between two; barriers, allreduces, allgathers and alltoalls of a small, a
 /// middle and a large size, on 1, 2, 4 and 8 nodes with one or all devices of each: what the machine has room for.
-static std::vector<PossibleRow> possible_rows(const Topology& machine) {
+std::vector<PossibleRow> possible_rows(const Topology& machine) {
   return PossibleRows(machine).all;
 }
-
-namespace {
 
 constexpr double worth_it = 0.9;  // of the variance, above which a measurement is not worth its time
 
@@ -247,34 +244,25 @@ NextMeasurement next_of(const LibraryFit& library, std::size_t k, Eigen::Index n
   return next;
 }
 
-}  // namespace
-
 /// Those of a library's pieces, whose numbers are told by the same collective on the same ranks, of another size.
-static void propose_pieces(const LibraryFit& library, std::span<const MeasuredTime> measurements,
-                           const Topology& machine, const Scatter& scatter, std::vector<NextMeasurement>& proposals) {
+void propose_pieces(const LibraryFit& library, std::span<const MeasuredTime> measurements, const Topology& machine,
+                    const Scatter& scatter, std::vector<NextMeasurement>& proposals) {
   for (std::size_t k = 0; k < library.pieces.size(); ++k) {
     const FittedPiece& piece = library.pieces[k];
-    std::vector<MeasuredTime> rows;
-    for (const MeasuredTime& row : measurements) {
-      if (is_of(row, library, machine) && row.bytes >= piece.least && row.bytes <= piece.most) rows.push_back(row);
-    }
+    const auto rows = those_of(measurements, [&](const MeasuredTime& row) {
+      return is_of(row, library, machine) && row.bytes >= piece.least && row.bytes <= piece.most;
+    });
     if (rows.empty()) continue;
     if (!piece.latency.unidentified.empty()) proposals.push_back(next_of(library, k, 0, rows, scatter));
     if (!piece.time_per_byte.unidentified.empty()) proposals.push_back(next_of(library, k, 1, rows, scatter));
   }
 }
 
-namespace {
-
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int most_width_halvings = 8;
-
-VectorXd vector_of(const std::vector<double>& values) {
-  return Eigen::Map<const VectorXd>(values.data(), static_cast<Index>(values.size()));
-}
 
 /// Half of the least that anything takes, measured or as the file has it, and of the least per byte: as wide is what is
 /// believed of a number that the file has nothing of. (A message keeps its sender's and its receiver's processor for no
@@ -398,9 +386,7 @@ Candidates row_candidates(const std::vector<PossibleRow>& possible, double noise
   }
   candidates.log_times = [rows](const Document& topology) {
     const auto times = predict(read_topology(topology.root(), topology.source()), rows);
-    VectorXd logs(static_cast<Index>(rows.size()));
-    for (std::size_t i = 0; i < rows.size(); ++i) logs[static_cast<Index>(i)] = std::log(times[i].si());
-    return logs;
+    return vector_of(times, [](Seconds time) { return std::log(time.si()); });
   };
   return candidates;
 }

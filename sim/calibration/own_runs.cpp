@@ -11,6 +11,7 @@
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "platform/platform.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -186,9 +187,7 @@ Document bare(Document scenario) {
 }
 
 std::vector<OwnRun> own_runs_of(const std::vector<Value>& values, const Document& scenario, int devices_per_node) {
-  std::vector<OwnRun> runs;
-  for (const Value& value : values) runs.push_back(read_own(value, scenario, devices_per_node));
-  return runs;
+  return mapped(values, [&](const Value& value) { return read_own(value, scenario, devices_per_node); });
 }
 
 }  // namespace
@@ -222,8 +221,7 @@ std::vector<TrainingRow> table_runs(const std::string& file, std::string_view te
   for (const auto& [setting, group] : groups) {
     Document base = bare(scenario);
     for (const auto& [pointer, value] : group.settings) base.set(pointer, value);
-    std::vector<Value> values;
-    for (const Node& run : group.runs) values.emplace_back(run, "");
+    const auto values = mapped(group.runs, [](const Node& run) { return Value(run, ""); });
     std::ranges::move(rows_of_setting(base, own_runs_of(values, base, devices_per_node), family),
                       std::back_inserter(rows));
   }

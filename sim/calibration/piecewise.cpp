@@ -7,6 +7,7 @@
 
 #include "calibration/fit_problem.hpp"
 #include "calibration/library_fit.hpp"
+#include "calibration/linear_algebra.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -31,12 +32,9 @@ struct Line {
 };
 
 Eigen::MatrixXd relative_columns(Samples samples) {
-  Eigen::MatrixXd columns(static_cast<Eigen::Index>(samples.size()), 2);
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const auto row = static_cast<Eigen::Index>(i);
-    columns(row, 0) = 1 / samples[i].time.si();
-    columns(row, 1) = samples[i].size.si() / samples[i].time.si();
-  }
+  Eigen::MatrixXd columns(std::ssize(samples), 2);
+  columns.col(0) = vector_of(samples, [](const TimedSize& sample) { return 1 / sample.time.si(); });
+  columns.col(1) = vector_of(samples, [](const TimedSize& sample) { return sample.size.si() / sample.time.si(); });
   return columns;
 }
 

@@ -12,6 +12,7 @@
 
 #include "calibration/linear_algebra.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -42,18 +43,13 @@ struct At {
 class Inference {
  public:
   Inference(std::span<const Unknown> unknowns, const Misfit& misfit, VectorXd noise)
-      : misfit_(misfit), noise_(std::move(noise)) {
-    const auto count = static_cast<Index>(unknowns.size());
-    centre_.resize(count);
-    width_.resize(count);
-    for (Index j = 0; j < count; ++j) {
-      centre_[j] = unknowns[static_cast<std::size_t>(j)].centre;
-      width_[j] = unknowns[static_cast<std::size_t>(j)].width;
-    }
-    free_.assign(unknowns.size(), true);
-    jacobian_ = MatrixXd::Zero(noise_.size(), count);
-    covariance_ = width_.cwiseAbs2().asDiagonal();
-  }
+      : misfit_(misfit),
+        noise_(std::move(noise)),
+        centre_(vector_of(unknowns, &Unknown::centre)),
+        width_(vector_of(unknowns, &Unknown::width)),
+        free_(unknowns.size(), true),
+        jacobian_(MatrixXd::Zero(noise_.size(), centre_.size())),
+        covariance_(width_.cwiseAbs2().asDiagonal()) {}
 
   Posterior run() {
     const At start = at(centre_);
@@ -294,14 +290,6 @@ class Inference {
   int evaluations_ = 0;
 };
 
-}  // namespace
-
-Posterior infer(std::span<const Unknown> unknowns, const Misfit& misfit, const VectorXd& noise) {
-  return Inference(unknowns, misfit, noise).run();
-}
-
-namespace {
-
 const char* in_words(Identified identified) {
   if (identified == Identified::yes) return "yes";
   return identified == Identified::partly ? "partly" : "no";
@@ -324,27 +312,26 @@ std::string in_words(const Unknown& unknown, const Marginal& marginal) {
 
 }  // namespace
 
+Posterior infer(std::span<const Unknown> unknowns, const Misfit& misfit, const VectorXd& noise) {
+  return Inference(unknowns, misfit, noise).run();
+}
+
 Inferred infer_runs(const Document& topology, std::span<const std::string> files, const RunSources& how,
                     std::vector<Unknown> unknowns, const Catalogue& catalogue) {
   Inferred result{std::move(unknowns), {}, {}, {}, {}, {}, {}};
   for (TrainingRow& row : read_training(files, how, topology, catalogue))
     (row.note.empty() ? result.fitted : result.shown).push_back(std::move(row));
-  Eigen::VectorXd noise(static_cast<Eigen::Index>(result.fitted.size()));
-  Eigen::VectorXd centres(static_cast<Eigen::Index>(result.unknowns.size()));
-  for (std::size_t i = 0; i < result.fitted.size(); ++i) noise[static_cast<Eigen::Index>(i)] = result.fitted[i].noise;
-  for (std::size_t j = 0; j < result.unknowns.size(); ++j)
-    centres[static_cast<Eigen::Index>(j)] = result.unknowns[j].centre;
+  const VectorXd noise = vector_of(result.fitted, &TrainingRow::noise);
   result.posterior = infer(result.unknowns, misfit_of(topology, result.unknowns, result.fitted, catalogue), noise);
   result.proposals = propose(topology, result.unknowns, result.posterior, result.fitted, catalogue);
-  for (const TrainingRow& row : result.shown) {
-    const double before = step_on(with(topology, result.unknowns, centres), row.scenario, catalogue) / row.step;
-    const double after =
-        step_on(with(topology, result.unknowns, result.posterior.at), row.scenario, catalogue) / row.step;
-    result.shown_before.conservativeResize(result.shown_before.size() + 1);
-    result.shown_after.conservativeResize(result.shown_after.size() + 1);
-    result.shown_before.tail(1)[0] = std::log(before);
-    result.shown_after.tail(1)[0] = std::log(after);
-  }
+  const auto errors_of_shown = [&](const VectorXd& logs) {
+    const Document tried = with(topology, result.unknowns, logs);
+    return vector_of(result.shown, [&](const TrainingRow& row) {
+      return std::log(step_on(tried, row.scenario, catalogue) / row.step);
+    });
+  };
+  result.shown_before = errors_of_shown(vector_of(result.unknowns, &Unknown::centre));
+  result.shown_after = errors_of_shown(result.posterior.at);
   return result;
 }
 
@@ -365,18 +352,15 @@ InferenceReport report_of(const Inferred& found) {
     report.numbers[proposal.unknown].proposal = proposal.run;
     report.numbers[proposal.unknown].left_after = proposal.left;
   }
-  const auto add = [&](const TrainingRow& row, double before, double after) {
-    report.runs.push_back(
-        {row.family, row.name, row.step.si(), std::expm1(before), std::expm1(after), row.noise, row.note});
+  const auto add = [&](const std::vector<TrainingRow>& rows, const VectorXd& before, const VectorXd& after) {
+    for (Index i = 0; i < before.size(); ++i) {
+      const TrainingRow& row = rows[static_cast<std::size_t>(i)];
+      report.runs.push_back(
+          {row.family, row.name, row.step.si(), std::expm1(before[i]), std::expm1(after[i]), row.noise, row.note});
+    }
   };
-  for (std::size_t i = 0; i < found.fitted.size(); ++i) {
-    const auto at = static_cast<Eigen::Index>(i);
-    add(found.fitted[i], found.posterior.before[at], found.posterior.after[at]);
-  }
-  for (std::size_t i = 0; i < found.shown.size(); ++i) {
-    const auto at = static_cast<Eigen::Index>(i);
-    add(found.shown[i], found.shown_before[at], found.shown_after[at]);
-  }
+  add(found.fitted, found.posterior.before, found.posterior.after);
+  add(found.shown, found.shown_before, found.shown_after);
   report.simulations = found.posterior.evaluations * static_cast<int>(found.fitted.size());
   return report;
 }
@@ -414,8 +398,7 @@ Json section_of(const Document& file, const CalibrationSource& provenance) {
 }
 
 Json posterior_residuals(const Posterior& posterior) {
-  std::vector<double> sizes;
-  for (const double error : posterior.after) sizes.push_back(std::abs(std::expm1(error)));
+  const auto sizes = mapped(posterior.after, [](double error) { return std::abs(std::expm1(error)); });
   return {{"measurements", sizes.size()},
           {"median", percent_text(median(sizes))},
           {"worst", percent_text(quantile(sizes, 1))}};
@@ -434,16 +417,11 @@ void put_parameter(Json& parameters, const Json& parameter) {
 }  // namespace
 
 std::string informed_by(const Marginal& marginal, const std::vector<TrainingRow>& rows) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < marginal.shares.size(); ++i) {
-    if (marginal.shares[i] >= least_share) order.push_back(i);
-  }
+  auto order = places_of(marginal.shares, [](double share) { return share >= least_share; });
   std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return marginal.shares[i]; });
-  std::vector<std::string> named;
-  for (const std::size_t i : order) {
-    if (named.size() == most_rows) break;
-    named.push_back(fmt::format("{} ({:.0f} %)", rows[i].name, 100 * marginal.shares[i]));
-  }
+  order.resize(std::min(order.size(), most_rows));
+  const auto named = mapped(
+      order, [&](std::size_t i) { return fmt::format("{} ({:.0f} %)", rows[i].name, 100 * marginal.shares[i]); });
   return fmt::format("{}", fmt::join(named, "; "));
 }
 

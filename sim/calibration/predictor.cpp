@@ -7,6 +7,7 @@
 #include "calibration/library_fit.hpp"
 #include "collective/algorithms.hpp"
 #include "collective/chunk_sizes.hpp"
+#include "report/mapped.hpp"
 #include "simulate/collective_clock.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -147,8 +148,7 @@ std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredT
   }
   std::vector<Seconds> times(measurements.size());
   for (const auto& [eager, rows] : ways) {
-    std::vector<MeasuredTime> alike;
-    for (const std::size_t row : rows) alike.push_back(measurements[row]);
+    const auto alike = mapped(rows, [&](std::size_t row) { return measurements[row]; });
     const std::vector<Seconds> own = predict_alike(eager ? sending(topology, *eager) : topology, alike);
     for (std::size_t i = 0; i < rows.size(); ++i) times[rows[i]] = own[i];
   }

@@ -2,15 +2,16 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
 
+#include "calibration/linear_algebra.hpp"
 #include "calibration/next_measurement.hpp"
 #include "calibration/posterior.hpp"
 #include "calibration/predictor.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -35,8 +36,7 @@ struct Runs {
 };
 
 double median_noise(const std::vector<TrainingRow>& rows) {
-  std::vector<double> all;
-  for (const TrainingRow& row : rows) all.push_back(row.noise);
+  std::vector<double> all = mapped(rows, &TrainingRow::noise);
   std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
   return all[all.size() / 2];
 }
@@ -95,15 +95,7 @@ void add_tables(const Topology& machine, Runs& runs) {
 
 Candidates run_candidates(Runs runs) {
   return {std::move(runs.list), [log_times = std::move(runs.log_times)](const Document& topology) {
-            VectorXd logs(static_cast<Index>(log_times.size()));
-            for (std::size_t i = 0; i < log_times.size(); ++i) {
-              try {
-                logs[static_cast<Index>(i)] = log_times[i](topology);
-              } catch (const InputError&) {
-                logs[static_cast<Index>(i)] = std::numeric_limits<double>::quiet_NaN();
-              }
-            }
-            return logs;
+            return vector_of_possible(log_times, [&](const auto& log_time) { return log_time(topology); });
           }};
 }
 

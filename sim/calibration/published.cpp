@@ -10,6 +10,7 @@
 #include "calibration/ratios.hpp"
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/model_error.hpp"
@@ -26,12 +27,6 @@ using FilePath = std::filesystem::path;
 
 std::string row_name(const TrainingPoint& point) {
   return fmt::format("{} {}, {} ranks, {} each", point.model, point.precision, point.ranks, point.batch_per_rank);
-}
-
-bool anchors(const std::vector<AnchorRun>& anchors, const TrainingPoint& point, int accumulation) {
-  return std::ranges::any_of(anchors, [&](const AnchorRun& run) {
-    return run.ranks == point.ranks && run.batch == point.batch_per_rank && run.accumulation == accumulation;
-  });
 }
 
 std::string why_not_counted(const PublishedRow& row, const TrainingPoint& point, const ComputeTimes& single,
@@ -74,11 +69,9 @@ std::vector<Family> families_of(const Catalogue& catalogue) {
 }
 
 std::vector<Family> tables_of(const Catalogue& catalogue) {
-  std::vector<Family> tables;
-  for (const FilePath& path : json_files(catalogue.root() / "scenarios" / "published" / "collectives")) {
-    tables.push_back({"collectives/" + path.stem().string(), Document::read(path)});
-  }
-  return tables;
+  return mapped(json_files(catalogue.root() / "scenarios" / "published" / "collectives"), [](const FilePath& path) {
+    return Family{"collectives/" + path.stem().string(), Document::read(path)};
+  });
 }
 
 void keep_wanted(std::vector<Family>& families, const std::vector<std::string>& wanted) {
@@ -88,8 +81,7 @@ void keep_wanted(std::vector<Family>& families, const std::vector<std::string>& 
 
 void refuse_unknown(const std::vector<std::string>& wanted, const std::vector<Family>& families,
                     const std::vector<Family>& tables) {
-  std::vector<std::string> known;
-  for (const Family& family : families) known.push_back(family.name);
+  auto known = mapped(families, &Family::name);
   for (const Family& table : tables) known.push_back(table.name);
   for (const std::string& name : wanted) {
     if (std::ranges::find(known, name) != known.end()) continue;
@@ -118,6 +110,13 @@ std::vector<ValidationPoint> run_rows(std::vector<PublishedRow>& rows, const Cat
 
 }  // namespace
 
+bool is_an_anchor(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.workload.anchors, [&](const AnchorRun& run) {
+    return run.ranks == scenario.platform.ranks && run.batch == scenario.workload.batch_per_rank &&
+           run.accumulation == scenario.strategy.accumulation;
+  });
+}
+
 std::vector<PublishedRow> published_rows(const Catalogue& catalogue) {
   return rows_of_families(families_of(catalogue), catalogue);
 }
@@ -131,8 +130,8 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   const Seconds alone = single.total() * passes;
   const auto samples = static_cast<double>(scenario.samples_per_step());
   const Seconds measured = row.efficiency ? alone / *row.efficiency : Seconds(samples / *row.samples_per_second);
-  ValidationPoint point = validation_point(
-      run.iteration, measured, why_not_counted(row, run, single, anchors(scenario.workload.anchors, run, passes)));
+  ValidationPoint point =
+      validation_point(run.iteration, measured, why_not_counted(row, run, single, is_an_anchor(scenario)));
   point.family = row.family;
   point.row = row_name(run);
   point.operation = "training";
@@ -214,8 +213,8 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   std::vector<PublishedRow> rows = rows_of_families(families, catalogue);
   auto points = run_rows(rows, catalogue, request);
   if (request.ratios != nullptr) *request.ratios = ratios_of(rows, points, catalogue);
-  std::vector<JudgedTable> judged;
-  for (const Family& table : tables) judged.push_back(judge(table.file, table.name, catalogue, request.cold));
+  auto judged =
+      mapped(tables, [&](const Family& table) { return judge(table.file, table.name, catalogue, request.cold); });
   add_bands(judged);
   for (JudgedTable& table : judged) std::ranges::move(table.points, std::back_inserter(points));
   return points;

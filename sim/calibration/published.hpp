@@ -42,6 +42,9 @@ std::vector<PublishedRow> read_published(const Document& file, const std::string
 /// The rows of all files of scenarios/published, by family in order of name.
 std::vector<PublishedRow> published_rows(const Catalogue& catalogue);
 
+/// Whether the run that it is of is one of those that it is predicted from.
+bool is_an_anchor(const Scenario& scenario);
+
 /// Runs a row.
 ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "report/mapped.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/compared_settings.hpp"
 #include "scenario/train.hpp"
@@ -47,8 +48,7 @@ bool is_usable(const PublishedRow& row) {
 /// What two rows differ in: one kind, with the batch that comes with it; a device of another generation is one thing,
 /// and so is another machine. Empty where it is nothing or more.
 std::string kind_between(const PairedRow& from, const PairedRow& to) {
-  std::vector<std::string> kinds;
-  for (const ComparedSetting& changed : changed_between(from.settings, to.settings)) kinds.push_back(changed.of);
+  auto kinds = mapped(changed_between(from.settings, to.settings), &ComparedSetting::of);
   const auto has = [&](const char* kind) { return std::ranges::find(kinds, kind) != kinds.end(); };
   const auto drop = [&](const char* kind) { std::erase(kinds, kind); };
   if (has("device")) drop("network");

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <tuple>
 
+#include "report/mapped.hpp"
 #include "timeline/validation.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -42,12 +43,6 @@ auto setting_of(const MeasuredTime& row) {
                     row.segments, row.bytes.si());
 }
 
-std::vector<std::optional<ScatterOfSizes>> results(const std::vector<Sum>& sums) {
-  std::vector<std::optional<ScatterOfSizes>> all;
-  for (const Sum& sum : sums) all.push_back(sum.result());
-  return all;
-}
-
 }  // namespace
 
 double Scatter::between_rows_of(std::size_t size_class) const {
@@ -82,7 +77,7 @@ Scatter scatter_of(std::span<const MeasuredTime> rows) {
     between[size_class_of(size)].add(relative_deviation(times), static_cast<int>(times.size()));
   }
   for (const Sum& sum : between) all.add(sum);
-  return {results(between), results(repetitions), all.result()};
+  return {mapped(between, &Sum::result), mapped(repetitions, &Sum::result), all.result()};
 }
 
 double relative_deviation(std::span<const double> values) {

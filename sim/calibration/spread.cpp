@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 #include "timeline/validation.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -27,36 +28,31 @@ struct LeftOut {
 
 template <class Of>
 LeftOut left_out_group(std::span<const MeasuredTime> rows, Of is_left_out) {
-  LeftOut result;
-  for (const MeasuredTime& row : rows) result.left_out.push_back(is_left_out(row));
-  result.judged = result.left_out;
-  return result;
+  const std::vector<bool> left_out = mapped(rows, is_left_out);
+  return {left_out, left_out};
 }
 
 /// One size in four, then the next: what is between two that were fitted to is what is asked for most.
 std::vector<LeftOut> one_size_in_four(std::span<const MeasuredTime> rows) {
   std::set<double> sizes;
   for (const MeasuredTime& row : rows) sizes.insert(row.bytes.si());
-  std::vector<LeftOut> groups;
-  for (const int rest : {0, 1, 2, 3}) {
-    groups.push_back(left_out_group(rows, [&](const MeasuredTime& row) {
+  return mapped(std::array{0, 1, 2, 3}, [&](int rest) {
+    return left_out_group(rows, [&](const MeasuredTime& row) {
       return std::distance(sizes.begin(), sizes.find(row.bytes.si())) % 4 == rest;
-    }));
-  }
-  return groups;
+    });
+  });
 }
 
 std::vector<LeftOut> groups_of(std::span<const MeasuredTime> rows, const Spread& spread, Distance distance) {
   if (distance == Distance::fitted) return one_size_in_four(rows);
-  std::vector<LeftOut> groups;
   if (distance == Distance::another_operation) {
-    for (const std::string& operation : spread.operations)
-      groups.push_back(left_out_group(rows, [&](const MeasuredTime& row) { return row.operation == operation; }));
-    return groups;
+    return mapped(spread.operations, [&](const std::string& operation) {
+      return left_out_group(rows, [&](const MeasuredTime& row) { return row.operation == operation; });
+    });
   }
-  for (const int ranks : spread.ranks) {
-    groups.push_back(left_out_group(rows, [&](const MeasuredTime& row) { return row.ranks == ranks; }));
-  }
+  const auto groups = mapped(spread.ranks, [&](int ranks) {
+    return left_out_group(rows, [&](const MeasuredTime& row) { return row.ranks == ranks; });
+  });
   if (distance == Distance::another_scale) return groups;
   std::vector<LeftOut> pairs;
   for (const std::string& operation : spread.operations) {

@@ -94,13 +94,6 @@ double noise_of(const TrainedPoint& point, const Scenario& scenario, const Reach
   return std::max(least_run_noise, std::log(band.most / band.least) / 2 / to_ninth_decile);
 }
 
-bool is_an_anchor(const Scenario& scenario) {
-  return std::ranges::any_of(scenario.workload.anchors, [&](const AnchorRun& run) {
-    return run.ranks == scenario.platform.ranks && run.batch == scenario.workload.batch_per_rank &&
-           run.accumulation == scenario.strategy.accumulation;
-  });
-}
-
 /// Name, measured step and noise; nothing of a row that is an input.
 std::optional<TrainingRow> finished(TrainingCandidate candidate, const Catalogue& catalogue) {
   TrainingRow row = std::move(candidate.row);

@@ -1,13 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "calibration/linear_algebra.hpp"
 #include "calibration/posterior.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/train.hpp"
 
@@ -85,12 +87,6 @@ void refuse_untaken(std::span<const Unknown> unknowns, const std::vector<std::ve
   }
 }
 
-VectorXd centres(std::span<const Unknown> unknowns) {
-  VectorXd logs(static_cast<Index>(unknowns.size()));
-  for (std::size_t j = 0; j < unknowns.size(); ++j) logs[static_cast<Index>(j)] = unknowns[j].centre;
-  return logs;
-}
-
 }  // namespace
 
 Seconds step_on(const Document& topology, const Document& scenario, const Catalogue& catalogue) {
@@ -99,8 +95,7 @@ Seconds step_on(const Document& topology, const Document& scenario, const Catalo
 
 Misfit misfit_of(const Document& topology, std::span<const Unknown> unknowns, const std::vector<TrainingRow>& rows,
                  const Catalogue& catalogue) {
-  std::vector<std::vector<bool>> takes;
-  for (const TrainingRow& row : rows) takes.push_back(taken_by(row.scenario, unknowns, catalogue));
+  const auto takes = mapped(rows, [&](const TrainingRow& row) { return taken_by(row.scenario, unknowns, catalogue); });
   refuse_untaken(unknowns, takes);
   const auto log_error = [=, file = Document::read(topology.source()), &catalogue](std::size_t i,
                                                                                    const VectorXd& logs) {
@@ -109,17 +104,10 @@ Misfit misfit_of(const Document& topology, std::span<const Unknown> unknowns, co
     return std::log(predicted_step(scenario, catalogue) / rows[i].step);
   };
   // What cannot be run on the priors' medians is an error of the input; further off it is only a bad trial.
-  for (std::size_t i = 0; i < rows.size(); ++i) log_error(i, centres(unknowns));
-  return [=](const VectorXd& logs) {
-    VectorXd errors(static_cast<Index>(rows.size()));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      try {
-        errors[static_cast<Index>(i)] = log_error(i, logs);
-      } catch (const InputError&) {
-        errors[static_cast<Index>(i)] = std::numeric_limits<double>::quiet_NaN();
-      }
-    }
-    return errors;
+  const VectorXd centres = vector_of(unknowns, &Unknown::centre);
+  for (std::size_t i = 0; i < rows.size(); ++i) log_error(i, centres);
+  return [=, places = std::views::iota(std::size_t{0}, rows.size())](const VectorXd& logs) {
+    return vector_of_possible(places, [&](std::size_t i) { return log_error(i, logs); });
   };
 }
 

@@ -108,6 +108,15 @@ std::size_t rank_label(std::string_view text) {
   return rank > 0 ? end + rank : 0;
 }
 
+std::string letters_of(std::string_view name) {
+  std::string letters;
+  for (const char c : name) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return letters;
+}
+
 }  // namespace
 
 std::string_view without_labels(std::string_view line) {
@@ -122,19 +131,6 @@ std::string_view without_labels(std::string_view line) {
   }
   return line;
 }
-
-namespace {
-
-std::string letters_of(std::string_view name) {
-  std::string letters;
-  for (const char c : name) {
-    if (std::isalpha(static_cast<unsigned char>(c)) != 0)
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return letters;
-}
-
-}  // namespace
 
 std::optional<std::string> operation_called(std::string_view name) {
   // By their letters, small ones.

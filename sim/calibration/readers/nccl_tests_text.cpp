@@ -10,6 +10,7 @@
 
 #include "calibration/readers/readers.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -219,19 +220,6 @@ class NcclTestsText {
   bool in_place_is_to_come_ = false;
 };
 
-}  // namespace
-
-bool is_nccl_tests_text(std::string_view text) {
-  return text.find(rate_heading) != std::string_view::npos && text.find("busbw") != std::string_view::npos &&
-         text.find('#') != std::string_view::npos;
-}
-
-std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
-  return NcclTestsText(file).rows;
-}
-
-namespace {
-
 constexpr int most_nccl_ranks = 1 << 20;
 
 struct Header {
@@ -341,6 +329,15 @@ MeasuredTime read_nccl_row(const Value& value, const Header& header, const std::
 
 }  // namespace
 
+bool is_nccl_tests_text(std::string_view text) {
+  return text.find(rate_heading) != std::string_view::npos && text.find("busbw") != std::string_view::npos &&
+         text.find('#') != std::string_view::npos;
+}
+
+std::vector<MeasuredTime> read_nccl_tests_text(const MeasuredText& file) {
+  return NcclTestsText(file).rows;
+}
+
 bool is_nccl_tests_json(std::string_view text) {
   return text.find("\"out_of_place\"") != std::string_view::npos;
 }
@@ -349,10 +346,9 @@ std::vector<MeasuredTime> read_nccl_tests_json(const MeasuredText& file) {
   const Document document = Document::parse(file.text, file.name);
   const Header header = read_header(document.root());
   Section section(document.root());
-  std::vector<MeasuredTime> rows;
-  for (const Value& value : section.child("results").elements())
-    rows.push_back(read_nccl_row(value, header, std::filesystem::path(file.name).stem().string()));
-  return rows;
+  return mapped(section.child("results").elements(), [&](const Value& value) {
+    return read_nccl_row(value, header, std::filesystem::path(file.name).stem().string());
+  });
 }
 
 }}  // namespace farandole::calibration

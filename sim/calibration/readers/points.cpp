@@ -7,22 +7,23 @@
 #include "calibration/scatter.hpp"
 #include "collective/algorithms/exchanges.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
 
 constexpr int most_repetitions = 1'000'000;
 
-/// Which of two spellings of a key is there; neither: the first is missing.
-Value either(Section& section, std::string_view ours, std::string_view theirs) {
-  if (const auto value = section.maybe(ours)) return *value;
-  if (const auto value = section.maybe(theirs)) return *value;
-  return section.child(ours);
-}
-
+/// Which of two spellings of a key is there.
 std::optional<Value> maybe_either(Section& section, std::string_view ours, std::string_view theirs) {
   if (const auto value = section.maybe(ours)) return value;
   return section.maybe(theirs);
+}
+
+/// Neither: the first is missing.
+Value either(Section& section, std::string_view ours, std::string_view theirs) {
+  const auto value = maybe_either(section, ours, theirs);
+  return value ? *value : section.child(ours);
 }
 
 double positive_number(const Value& value, std::string_view what) {
@@ -43,8 +44,8 @@ Bytes size_of(const Value& value) {
 /// Of the list that `farandole bench` writes, or as the laboratory has it: how many there were, least and most.
 std::optional<Repetitions> repetitions_of(Section& section, const MeasuredTime& row) {
   if (const auto list = section.maybe("repetitions"); list && list->is_array()) {
-    std::vector<double> times;
-    for (const Value& time : list->elements()) times.push_back(positive_number(time, "seconds above zero"));
+    const auto times =
+        mapped(list->elements(), [](const Value& time) { return positive_number(time, "seconds above zero"); });
     if (times.size() < 2) return std::nullopt;
     return Repetitions{static_cast<int>(times.size()), relative_deviation(times)};
   }
@@ -198,9 +199,7 @@ std::string as_array(std::string_view text) {
 }
 
 std::vector<MeasuredTime> points_of(const Value& list, const std::string& family) {
-  std::vector<MeasuredTime> rows;
-  for (const Value& element : list.elements()) rows.push_back(read_point(element, family));
-  return rows;
+  return mapped(list.elements(), [&](const Value& element) { return read_point(element, family); });
 }
 
 char first_character(std::string_view text) {

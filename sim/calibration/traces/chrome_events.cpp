@@ -4,6 +4,7 @@
 
 #include "calibration/traces/traces.hpp"
 #include "config/section.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -78,8 +79,7 @@ std::vector<ChromeEvent> read_chrome_events(std::string_view text, const std::st
   const auto listed = root.is_object() ? document.find("/traceEvents") : std::optional(root);
   if (!listed || !listed->is_array())
     root.fail("a Chrome trace: an array of events, or an object with \"traceEvents\"");
-  std::vector<ChromeEvent> events;
-  for (const Value& value : listed->elements()) events.push_back(read_event(value));
+  std::vector<ChromeEvent> events = mapped(listed->elements(), read_event);
   if (events.empty()) listed->fail("at least one event");
   return events;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "calibration/traces/traces.hpp"
+#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -77,10 +78,10 @@ class Step {
   }
 
   [[nodiscard]] Events forward_of(const Kind& kind) const {
-    return where([&](const ChromeEvent& event) { return event.name == kind.forward; });
+    return those_of(operators_, [&](const ChromeEvent* event) { return event->name == kind.forward; });
   }
   [[nodiscard]] Events backward_of(const Kind& kind) const {
-    Events nodes = where([&](const ChromeEvent& event) { return is_backward_of(event, kind); });
+    Events nodes = those_of(operators_, [&](const ChromeEvent* event) { return is_backward_of(*event, kind); });
     std::ranges::reverse(nodes);
     return nodes;
   }
@@ -121,13 +122,6 @@ class Step {
   }
 
  private:
-  template <class Wanted>
-  [[nodiscard]] Events where(Wanted wanted) const {
-    Events found;
-    std::ranges::copy_if(operators_, std::back_inserter(found),
-                         [&](const ChromeEvent* event) { return wanted(*event); });
-    return found;
-  }
   [[nodiscard]] Seconds backward_begin() const {
     for (const ChromeEvent* event : operators_) {
       if (event->name.starts_with(backward_mark)) return event->start;
@@ -138,14 +132,6 @@ class Step {
   Events operators_;
   const Kernels& kernels_;
 };
-
-std::vector<std::size_t> layers_of_kind(const Model& model, const Kind& kind) {
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    if (model.layers[i].type == kind.type) found.push_back(i);
-  }
-  return found;
-}
 
 void refuse_other_counts(const std::string& file, const Kind& kind, const char* pass, std::size_t layers,
                          std::size_t operators) {
@@ -172,7 +158,7 @@ void spread(std::vector<double>& times, double total) {
 PassTimes pass_times_of(const Step& step, const Model& model, const std::string& file) {
   PassTimes times{std::vector<double>(model.layers.size()), std::vector<double>(model.layers.size()), step.update()};
   for (const Kind& kind : kinds) {
-    const auto layers = layers_of_kind(model, kind);
+    const auto layers = places_of(model.layers, [&](const Layer& layer) { return layer.type == kind.type; });
     const Events forward = step.forward_of(kind);
     const Events backward = step.backward_of(kind);
     refuse_other_counts(file, kind, "forward", layers.size(), forward.size());
@@ -201,9 +187,7 @@ std::vector<PassTimes> all_steps(const std::vector<ChromeEvent>& events, const K
 
 Seconds median_of(const std::vector<PassTimes>& steps, double (*value)(const PassTimes&, std::size_t),
                   std::size_t layer) {
-  std::vector<double> values;
-  for (const PassTimes& step : steps) values.push_back(value(step, layer));
-  return Seconds(median(values));
+  return Seconds(median(mapped(steps, [&](const PassTimes& step) { return value(step, layer); })));
 }
 
 }  // namespace

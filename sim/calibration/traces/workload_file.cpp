@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibration/traces/traces.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -29,10 +30,7 @@ Json layer_json(const Layer& layer) {
   if (layer.macs > 0) result["macs"] = static_cast<std::int64_t>(layer.macs);
   result["input"] = elements(layer.input_elements);
   result["output"] = elements(layer.output_elements);
-  if (layer.tensors.empty()) return result;
-  Json tensors = Json::array();
-  for (const Tensor& tensor : layer.tensors) tensors.push_back(tensor_json(tensor));
-  result["tensors"] = tensors;
+  if (!layer.tensors.empty()) result["tensors"] = mapped(layer.tensors, tensor_json);
   return result;
 }
 
@@ -61,11 +59,7 @@ std::string model_name(const std::string& text) {
 
 Document workload_file(const TracedWorkload& workload, const std::string& schema) {
   Model model;
-  Json layers = Json::array();
-  for (const TracedLayer& layer : workload.layers) {
-    model.layers.push_back(layer);
-    layers.push_back(layer_json(layer));
-  }
+  model.layers.assign(workload.layers.begin(), workload.layers.end());
   const Json variant{{"name", "traced"},
                      {"summary", "Layer times as they were traced."},
                      {"source", workload.source},
@@ -73,7 +67,7 @@ Document workload_file(const TracedWorkload& workload, const std::string& schema
                      {"parameters", model.parameters()},
                      {"tensors", model.tensors()},
                      {"macs", static_cast<std::int64_t>(model.macs())},
-                     {"layers", layers},
+                     {"layers", mapped(workload.layers, layer_json)},
                      {"profiles", Json::array({profile(workload)})}};
   const Json file{{"$schema", schema},
                   {"name", workload.name},
