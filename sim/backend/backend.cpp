@@ -1,5 +1,6 @@
 #include "backend/backend.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,10 +36,8 @@ std::span<const BackendRow> backends() {
 }
 
 const BackendRow* find_backend(const std::string& name) {
-  for (const BackendRow& row : backends()) {
-    if (row.name == name) return &row;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(backends(), name, &BackendRow::name);
+  return found == backends().end() ? nullptr : &*found;
 }
 
 }}  // namespace farandole::backend

@@ -33,14 +33,6 @@ namespace {
 
 constexpr int period = 13;
 
-}  // namespace
-
-float test_number(int rank, std::int64_t element) {
-  return static_cast<float>(1 + (element + 7 * std::int64_t{rank}) % period);
-}
-
-namespace {
-
 /// What element i of the chunk must be, for i mod the period.
 std::array<float, period> promised_numbers(const Schedule& layout, Chunk chunk) {
   std::array<float, period> numbers{};
@@ -52,6 +44,10 @@ std::array<float, period> promised_numbers(const Schedule& layout, Chunk chunk) 
 }
 
 }  // namespace
+
+float test_number(int rank, std::int64_t element) {
+  return static_cast<float>(1 + (element + 7 * std::int64_t{rank}) % period);
+}
 
 std::vector<float> test_data(const Schedule& layout, int rank, std::int64_t size) {
   const ChunkSizes sizes(Bytes(static_cast<double>(size)), layout);

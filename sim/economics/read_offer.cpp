@@ -58,14 +58,7 @@ double read_price(const Value& where, Currency& currency, std::span<const Unit> 
   return parts->first / *factor;
 }
 
-}  // namespace
-
-void Currency::expect(const std::string& found, const Value& where) {
-  if (name_.empty()) name_ = found;
-  if (name_ != found) where.fail(fmt::format("a price in {}, as the others of this offer", name_));
-}
-
-static Money read_money(const Value& where, Currency& currency) {
+Money read_money(const Value& where, Currency& currency) {
   const auto parts = split(read<std::string>(where));
   if (!parts || !is_currency(parts->second)) where.fail("an amount of money such as \"199000 USD\"");
   currency.expect(parts->second, where);
@@ -73,15 +66,15 @@ static Money read_money(const Value& where, Currency& currency) {
 }
 
 /// Per hour, month or year: "/h", "/month", "/year".
-static MoneyPerSecond read_price_of_time(const Value& where, Currency& currency) {
+MoneyPerSecond read_price_of_time(const Value& where, Currency& currency) {
   return MoneyPerSecond(read_price(where, currency, times, "a price such as \"32.77 USD/h\", per h, month or year"));
 }
 
-static MoneyPerJoule read_price_of_energy(const Value& where, Currency& currency) {
+MoneyPerJoule read_price_of_energy(const Value& where, Currency& currency) {
   return MoneyPerJoule(read_price(where, currency, energies, "a price of energy such as \"0.10 USD/kWh\""));
 }
 
-static Watts read_power(const Value& where) {
+Watts read_power(const Value& where) {
   const auto parts = split(read<std::string>(where));
   const auto factor = parts ? factor_of(parts->second, powers) : std::nullopt;
   if (!factor) where.fail("a power such as \"400 W\"");
@@ -89,13 +82,11 @@ static Watts read_power(const Value& where) {
 }
 
 /// A time as everywhere ("15 min"), or days, weeks, months and years.
-static Seconds read_long_time(const Value& where) {
+Seconds read_long_time(const Value& where) {
   const auto parts = split(read<std::string>(where));
   const auto factor = parts ? factor_of(parts->second, long_times) : std::nullopt;
   return factor ? Seconds(parts->first * *factor) : read<Seconds>(where);
 }
-
-namespace {
 
 constexpr std::array confidences{"verbatim", "derived", "secondary", "recalled", "assumption"};
 
@@ -231,6 +222,11 @@ void read_rent(const Value& where, Inputs& inputs, Currency& currency, Offer& of
 }
 
 }  // namespace
+
+void Currency::expect(const std::string& found, const Value& where) {
+  if (name_.empty()) name_ = found;
+  if (name_ != found) where.fail(fmt::format("a price in {}, as the others of this offer", name_));
+}
 
 Offer read_offer(const Value& where) {
   Section section(where);

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/modules.hpp"
+#include "report/mapped.hpp"
 #include "report/record.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
@@ -33,19 +34,11 @@ ModuleFunction search_function() {
   return module_function("nlopt", "farandole_nlopt_search");
 }
 
-}  // namespace
-
-std::string why_no_global_search() {
-  return search_function().missing;
-}
-
-static void global_search(std::size_t dimensions, int evaluations, const Objective& f) {
+void global_search(std::size_t dimensions, int evaluations, const Objective& f) {
   const ModuleFunction search = search_function();
   if (search.address == nullptr) throw std::logic_error("a global search without NLopt");
   reinterpret_cast<ModuleSearch>(search.address)(dimensions, evaluations, f);
 }
-
-namespace {
 
 /// A whole number, a number, or a text with a unit.
 nlohmann::ordered_json as_written(const OpenRange& range, const std::string& text) {
@@ -235,51 +228,13 @@ class Search {
   SearchResult result_;
 };
 
-}  // namespace
-
-SearchResult search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue,
-                    const RunOptions& options, const RunAll& run) {
-  SearchResult result = Search(document, spec, catalogue, options, run).result();
-  judge(spec, result);
-  return result;
-}
-
-namespace {
-
 struct Seen {
   double x;
   double value;
 };
 
-}  // namespace
-
-double golden_section(const std::function<double(double)>& f, double low, double high, double tolerance) {
-  constexpr double share = 1 / std::numbers::phi;
-  const auto see = [&](double x) { return Seen{x, f(x)}; };
-  Seen first = see(low);
-  Seen last = see(high);
-  Seen left = see(high - share * (high - low));
-  Seen right = see(low + share * (high - low));
-  while (last.x - first.x > tolerance) {
-    if (left.value <= right.value) {
-      last = right;
-      right = left;
-      left = see(last.x - share * (last.x - first.x));
-    } else {
-      first = left;
-      left = right;
-      right = see(first.x + share * (last.x - first.x));
-    }
-  }
-  const std::array seen{first, left, right, last};
-  return std::ranges::min_element(seen, {}, &Seen::value)->x;
-}
-
-namespace {
-
 std::string goal_text(const Goal& goal) {
-  std::vector<std::string> bounds;
-  for (const Bound& bound : goal.bounds) bounds.push_back(bound.text());
+  const auto bounds = mapped(goal.bounds, &Bound::text);
   return fmt::format("{} {}{}{}", goal.is_least ? "least" : "most", goal.metric->name, bounds.empty() ? "" : " with ",
                      fmt::join(bounds, " and "));
 }
@@ -330,9 +285,8 @@ Optimum optimum_of(const SearchSpec& spec, const SearchResult& result) {
 }
 
 std::string at_text(const std::vector<Choice>& at) {
-  std::vector<std::string> parts;
-  parts.reserve(at.size());
-  for (const auto& [pointer, value] : at) parts.push_back(fmt::format("{} {}", pointer, value));
+  const auto parts =
+      mapped(at, [](const Choice& choice) { return fmt::format("{} {}", choice.pointer, choice.value); });
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -361,6 +315,39 @@ std::string sentence(const SearchSpec& spec, const SearchResult& result) {
 }
 
 }  // namespace
+
+SearchResult search(const Document& document, const SearchSpec& spec, const Catalogue& catalogue,
+                    const RunOptions& options, const RunAll& run) {
+  SearchResult result = Search(document, spec, catalogue, options, run).result();
+  judge(spec, result);
+  return result;
+}
+
+double golden_section(const std::function<double(double)>& f, double low, double high, double tolerance) {
+  constexpr double share = 1 / std::numbers::phi;
+  const auto see = [&](double x) { return Seen{x, f(x)}; };
+  Seen first = see(low);
+  Seen last = see(high);
+  Seen left = see(high - share * (high - low));
+  Seen right = see(low + share * (high - low));
+  while (last.x - first.x > tolerance) {
+    if (left.value <= right.value) {
+      last = right;
+      right = left;
+      left = see(last.x - share * (last.x - first.x));
+    } else {
+      first = left;
+      left = right;
+      right = see(first.x + share * (last.x - first.x));
+    }
+  }
+  const std::array seen{first, left, right, last};
+  return std::ranges::min_element(seen, {}, &Seen::value)->x;
+}
+
+std::string why_no_global_search() {
+  return search_function().missing;
+}
 
 void judge(const SearchSpec& spec, SearchResult& result) {
   result.optimum = optimum_of(spec, result);

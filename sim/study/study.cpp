@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
+#include "report/mapped.hpp"
 #include "report/record.hpp"
 #include "report/version.hpp"
 #include "study/journal.hpp"
@@ -53,9 +54,7 @@ class Study {
   }
 
   StudyResult run() {
-    std::vector<std::size_t> open;
-    std::ranges::copy_if(tasks_, std::back_inserter(open),
-                         [&](std::size_t task) { return !result_.points.contains(task); });
+    auto open = those_of(tasks_, [&](std::size_t task) { return !result_.points.contains(task); });
     // A timeline is too much to send from one process to another.
     const bool last_here = options_.record_timeline && !tasks_.empty();
     if (last_here) std::erase(open, tasks_.back());
@@ -134,29 +133,6 @@ class Study {
   StudyResult result_;
 };
 
-}  // namespace
-
-StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
-  return Study(plan, heading, options).run();
-}
-
-void serve_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
-  options.team->serve(heading.identity, work_of(plan, options));
-}
-
-std::string identity_of(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
-  std::string all = fmt::format("{} {} {} {} {} {} ", version(), static_cast<int>(options.folding),
-                                static_cast<int>(options.network), options.bands, options.explain, options.links);
-  for (const Fidelity fidelity : options.fidelities) all += name(fidelity) + " ";
-  all += document.to_ordered_json().dump();
-  for (const auto& [file, text] : catalogue.texts()) all += text;
-  return checksum(all);
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
 struct ShardFile {
   fs::path file;
   StudyHeading heading;
@@ -202,6 +178,23 @@ void refuse_missing(const std::map<int, ShardFile>& shards, int of) {
 }
 
 }  // namespace
+
+StudyResult run_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
+  return Study(plan, heading, options).run();
+}
+
+void serve_study(const RunPlan& plan, const StudyHeading& heading, const StudyOptions& options) {
+  options.team->serve(heading.identity, work_of(plan, options));
+}
+
+std::string identity_of(const Document& document, const Catalogue& catalogue, const RunOptions& options) {
+  std::string all = fmt::format("{} {} {} {} {} {} ", version(), static_cast<int>(options.folding),
+                                static_cast<int>(options.network), options.bands, options.explain, options.links);
+  for (const Fidelity fidelity : options.fidelities) all += name(fidelity) + " ";
+  all += document.to_ordered_json().dump();
+  for (const auto& [file, text] : catalogue.texts()) all += text;
+  return checksum(all);
+}
 
 void write_shard(std::ostream& out, const StudyHeading& heading, const StudyResult& result) {
   out << journal_line(to_record(heading));

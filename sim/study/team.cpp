@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "config/modules.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace study {
 namespace {
@@ -22,38 +23,19 @@ bool is_launched() {
   return std::ranges::any_of(variables, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
-}  // namespace
-
-std::unique_ptr<Team> join_team() {
-  if (!is_launched()) return nullptr;
-  std::unique_ptr<Team> team;
-  const ModuleFunction join = module_function("mpi", "farandole_join_mpi_team");
-  if (join.address != nullptr) reinterpret_cast<void (*)(std::unique_ptr<Team>&)>(join.address)(team);
-  return team;
-}
-
-namespace {
-
 using Workers = std::vector<std::unique_ptr<ForkedWorker>>;
 
 std::vector<int> sockets_of(const Workers& workers) {
-  std::vector<int> sockets;
-  for (const auto& worker : workers) sockets.push_back(worker->socket());
-  return sockets;
+  return mapped(workers, [](const auto& worker) { return worker->socket(); });
 }
 
 /// Those that have something to say, or have died.
 std::vector<std::size_t> talking(const Workers& workers) {
-  std::vector<pollfd> sockets;
-  for (const int socket : sockets_of(workers)) sockets.push_back({socket, POLLIN, 0});
+  auto sockets = mapped(sockets_of(workers), [](int socket) { return pollfd{socket, POLLIN, 0}; });
   while (::poll(sockets.data(), sockets.size(), -1) < 0) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "poll");
   }
-  std::vector<std::size_t> found;
-  for (std::size_t i = 0; i < sockets.size(); ++i) {
-    if (sockets[i].revents != 0) found.push_back(i);
-  }
-  return found;
+  return places_of(sockets, [](const pollfd& socket) { return socket.revents != 0; });
 }
 
 class Pool {
@@ -100,6 +82,14 @@ class Pool {
 };
 
 }  // namespace
+
+std::unique_ptr<Team> join_team() {
+  if (!is_launched()) return nullptr;
+  std::unique_ptr<Team> team;
+  const ModuleFunction join = module_function("mpi", "farandole_join_mpi_team");
+  if (join.address != nullptr) reinterpret_cast<void (*)(std::unique_ptr<Team>&)>(join.address)(team);
+  return team;
+}
 
 void run_in_processes(const std::vector<std::size_t>& tasks, int processes, const Work& work, const Receive& receive) {
   Pool(tasks, work).run(static_cast<std::size_t>(std::max(processes, 1)), receive);

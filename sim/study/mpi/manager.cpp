@@ -135,10 +135,8 @@ class Carrier {
   Clock::time_point spoke_{};
 };
 
-}  // namespace
-
 /// Until the manager says that it is over; returns what it said. std::runtime_error where it falls silent.
-static std::string work_for_manager(Mailbox& mailbox, const std::string& identity, const Work& work) {
+std::string work_for_manager(Mailbox& mailbox, const std::string& identity, const Work& work) {
   mailbox.send(rank_of_manager, Tag::hello, identity);
   std::string last_message = Carrier(mailbox, work).run();
   mailbox.flush(std::chrono::seconds(1));
@@ -146,7 +144,7 @@ static std::string work_for_manager(Mailbox& mailbox, const std::string& identit
 }
 
 /// Tells the manager that this rank cannot work, and waits for the end; returns what it said, or that it said nothing.
-static std::string refuse_to_work(Mailbox& mailbox) {
+std::string refuse_to_work(Mailbox& mailbox) {
   mailbox.send(rank_of_manager, Tag::hello, "");
   for (const auto begin = Clock::now(); Clock::now() - begin < silence; std::this_thread::sleep_for(glance)) {
     const std::optional<TeamMessage> message = mailbox.look();
@@ -154,8 +152,6 @@ static std::string refuse_to_work(Mailbox& mailbox) {
   }
   return "rank 0";
 }
-
-namespace {
 
 constexpr std::size_t tasks_ahead = 2;
 constexpr int max_failures = 2;
