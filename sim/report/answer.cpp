@@ -210,52 +210,6 @@ std::string what_would_help(const TrainingPoint& point) {
   return list + (most > 1 ? " of the present linear scaling." : " efficiency.");
 }
 
-}  // namespace
-
-std::size_t explained_point(Points points, const std::optional<Question>& question) {
-  if (points.empty()) return 0;
-  const auto pairs = question ? compared_pairs(points, *question) : std::vector<ComparedPair>();
-  return pairs.empty() ? by_efficiency(points, headline_points(points, question), true) : pairs.front().from;
-}
-
-std::vector<std::size_t> headline_points(Points points, const std::optional<Question>& question) {
-  if (points.empty()) return {};
-  std::vector<std::size_t> chosen = candidates(points);
-  if (chosen.size() <= most_headlines) return chosen;
-  const std::size_t best = by_efficiency(points, chosen, false);
-  const std::size_t worst = by_efficiency(points, chosen, true);
-  chosen = {best, worst};
-  if (question) {
-    const auto pairs = compared_pairs(points, *question);
-    if (!pairs.empty()) chosen.insert(chosen.end(), {pairs.front().from, pairs.front().to});
-  }
-  std::ranges::sort(chosen);
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  return chosen;
-}
-
-std::vector<std::string> answer(Points points, const std::optional<Question>& question) {
-  if (points.empty()) return {"No point was run."};
-  const Series series = series_of(points);
-  const std::vector<std::size_t> headlines = headline_points(points, question);
-  std::vector<std::string> sentences{mixed_compute_sentence(points)};
-  if (question) std::ranges::copy(answer_to(points, *question), std::back_inserter(sentences));
-  sentences.push_back(how_it_learns(points, series));
-  std::ranges::copy(cost_sentences(points, series), std::back_inserter(sentences));
-  sentences.push_back(whole_run_sentence(points, series, headlines));
-  sentences.push_back(how_well(points, series, headlines));
-  sentences.push_back(why_beyond_linear(points, series, headlines));
-  const std::size_t subject = explained_point(points, question);
-  for (const std::string& more : {what_holds_back(points, series, subject), what_would_help(points[subject])}) {
-    if (points[subject].ranks > 1) sentences.push_back(more);
-  }
-  sentences.push_back(estimated_compute_sentence(points));
-  std::erase(sentences, "");
-  return sentences;
-}
-
-namespace {
-
 bool has_all(const TrainingPoint& point, const std::vector<SweptValue>& values) {
   return std::ranges::all_of(values, [&](const SweptValue& v) { return swept_value(point, v.pointer) == v.value; });
 }
@@ -325,23 +279,6 @@ std::string pair_name(Points points, const ComparedPair& pair, const Question& q
   return title(series_of(those_of(points, is_alike)), static_cast<std::size_t>(before));
 }
 
-}  // namespace
-
-std::vector<ComparedPair> compared_pairs(Points points, const Question& question) {
-  if (points.empty()) return {};
-  const int most = std::ranges::max_element(points, {}, &TrainingPoint::ranks)->ranks;
-  std::vector<ComparedPair> pairs;
-  for (std::size_t from = 0; from < points.size(); ++from) {
-    if (points[from].ranks != most || !has_all(points[from], question.from)) continue;
-    for (std::size_t to = 0; to < points.size(); ++to) {
-      if (has_all(points[to], question.to) && is_like(points[from], points[to], question)) pairs.push_back({from, to});
-    }
-  }
-  return pairs;
-}
-
-namespace {
-
 /// What becomes of the first pair.
 std::string first_answer(Points points, const ComparedPair& pair, const Question& question) {
   const TrainingPoint& from = points[pair.from];
@@ -383,6 +320,61 @@ std::vector<TrainingPoint> most_exact(Points points) {
 }
 
 }  // namespace
+
+std::size_t explained_point(Points points, const std::optional<Question>& question) {
+  if (points.empty()) return 0;
+  const auto pairs = question ? compared_pairs(points, *question) : std::vector<ComparedPair>();
+  return pairs.empty() ? by_efficiency(points, headline_points(points, question), true) : pairs.front().from;
+}
+
+std::vector<std::size_t> headline_points(Points points, const std::optional<Question>& question) {
+  if (points.empty()) return {};
+  std::vector<std::size_t> chosen = candidates(points);
+  if (chosen.size() <= most_headlines) return chosen;
+  const std::size_t best = by_efficiency(points, chosen, false);
+  const std::size_t worst = by_efficiency(points, chosen, true);
+  chosen = {best, worst};
+  if (question) {
+    const auto pairs = compared_pairs(points, *question);
+    if (!pairs.empty()) chosen.insert(chosen.end(), {pairs.front().from, pairs.front().to});
+  }
+  std::ranges::sort(chosen);
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+std::vector<std::string> answer(Points points, const std::optional<Question>& question) {
+  if (points.empty()) return {"No point was run."};
+  const Series series = series_of(points);
+  const std::vector<std::size_t> headlines = headline_points(points, question);
+  std::vector<std::string> sentences{mixed_compute_sentence(points)};
+  if (question) std::ranges::copy(answer_to(points, *question), std::back_inserter(sentences));
+  sentences.push_back(how_it_learns(points, series));
+  std::ranges::copy(cost_sentences(points, series), std::back_inserter(sentences));
+  sentences.push_back(whole_run_sentence(points, series, headlines));
+  sentences.push_back(how_well(points, series, headlines));
+  sentences.push_back(why_beyond_linear(points, series, headlines));
+  const std::size_t subject = explained_point(points, question);
+  for (const std::string& more : {what_holds_back(points, series, subject), what_would_help(points[subject])}) {
+    if (points[subject].ranks > 1) sentences.push_back(more);
+  }
+  sentences.push_back(estimated_compute_sentence(points));
+  std::erase(sentences, "");
+  return sentences;
+}
+
+std::vector<ComparedPair> compared_pairs(Points points, const Question& question) {
+  if (points.empty()) return {};
+  const int most = std::ranges::max_element(points, {}, &TrainingPoint::ranks)->ranks;
+  std::vector<ComparedPair> pairs;
+  for (std::size_t from = 0; from < points.size(); ++from) {
+    if (points[from].ranks != most || !has_all(points[from], question.from)) continue;
+    for (std::size_t to = 0; to < points.size(); ++to) {
+      if (has_all(points[to], question.to) && is_like(points[from], points[to], question)) pairs.push_back({from, to});
+    }
+  }
+  return pairs;
+}
 
 std::vector<std::string> answer_to(Points all, const Question& question) {
   const std::vector<TrainingPoint> points = most_exact(all);

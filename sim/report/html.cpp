@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,18 +14,10 @@ namespace farandole { inline namespace report {
 namespace {
 
 std::string_view entity(char c) {
-  switch (c) {
-    case '&':
-      return "&amp;";
-    case '<':
-      return "&lt;";
-    case '>':
-      return "&gt;";
-    case '"':
-      return "&quot;";
-    default:
-      return {};
-  }
+  using Row = std::pair<char, std::string_view>;
+  static constexpr std::array rows{Row{'&', "&amp;"}, Row{'<', "&lt;"}, Row{'>', "&gt;"}, Row{'"', "&quot;"}};
+  const auto found = std::ranges::find(rows, c, &Row::first);
+  return found == rows.end() ? std::string_view() : found->second;
 }
 
 }  // namespace

@@ -19,19 +19,6 @@ bool is_set(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-/// ECMA-48, "select graphic rendition".
-int code_of(Style style) {
-  switch (style) {
-    case Style::bold:
-      return 1;
-    case Style::faint:
-      return 2;
-    case Style::red:
-      return 31;
-  }
-  return 0;
-}
-
 }  // namespace
 
 bool terminal_takes_styles() {
@@ -47,7 +34,7 @@ void use_styles(std::ostream& out) {
 
 std::string styled(std::ostream& out, Style style, std::string_view text) {
   if (out.iword(mark_of_styles()) == 0) return std::string(text);
-  return fmt::format("\033[{}m{}\033[0m", code_of(style), text);
+  return fmt::format("\033[{}m{}\033[0m", static_cast<int>(style), text);
 }
 
 }}  // namespace farandole::report

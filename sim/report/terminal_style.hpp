@@ -10,7 +10,8 @@
 
 namespace farandole { inline namespace report {
 
-enum class Style { bold, faint, red };
+/// As ECMA-48 numbers them, "select graphic rendition".
+enum class Style { bold = 1, faint = 2, red = 31 };
 
 /// Whether standard output is a terminal that shows styles, and the user has nothing against them.
 bool terminal_takes_styles();
