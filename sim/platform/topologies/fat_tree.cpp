@@ -86,10 +86,8 @@ Paths TreeLayout::paths(const Flow& flow) const {
 
 namespace {
 
-struct Cut {
-  BytesPerSecond first;  // with the top of the subtree on the side of the first nodes
-  BytesPerSecond second;
-};
+/// With the top of the subtree on the side of the first nodes, and of the others.
+using Cut = std::pair<BytesPerSecond, BytesPerSecond>;
 
 BytesPerSecond cut(const std::vector<int>& nodes_of_leaf, const TreeLayout& layout, BytesPerSecond nic,
                    const std::vector<BytesPerSecond>& up, const std::vector<int>& first_nodes) {
