@@ -296,18 +296,11 @@ const char* in_words(Identified identified) {
 }
 
 std::string in_words(const Unknown& unknown, const Marginal& marginal) {
+  if (marginal.shape == PosteriorShape::normal) return "";
+  if (marginal.shape == PosteriorShape::skewed) return "not normal; quantiles are integrated";
   const bool is_rate = unknown.parameter.kind == ParameterKind::time_per_byte;
-  switch (marginal.shape) {
-    case PosteriorShape::normal:
-      return "";
-    case PosteriorShape::skewed:
-      return "not normal; quantiles are integrated";
-    case PosteriorShape::open_above:
-      return is_rate ? "flat: the runs set no lower end" : "flat: the runs set no upper end";
-    case PosteriorShape::open_below:
-      return is_rate ? "flat: the runs set no upper end" : "flat: the runs set no lower end";
-  }
-  return "";
+  const bool has_no_upper_end = (marginal.shape == PosteriorShape::open_above) != is_rate;
+  return has_no_upper_end ? "flat: the runs set no upper end" : "flat: the runs set no lower end";
 }
 
 }  // namespace

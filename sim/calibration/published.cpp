@@ -108,6 +108,39 @@ std::vector<ValidationPoint> run_rows(std::vector<PublishedRow>& rows, const Cat
   return points;
 }
 
+JudgedTable judge(const Document& file, const std::string& family, const Catalogue& catalogue, bool cold) {
+  Section section(file.root());
+  const Value topology_name = section.child("topology");
+  const auto other_machine = section.maybe("override");
+  Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name, other_machine);
+  const auto is_fitted_to_it = [&](const LibraryTimes& times) {
+    return cold || other_machine || (!times.table.empty() && family.ends_with("/" + times.table));
+  };
+  std::erase_if(topology.transport.library_times, is_fitted_to_it);
+  const Value library = section.child("library");
+  const auto note = section.optional<std::string>("note", "");
+  std::vector<MeasuredTime> rows = read_measurements(FilePath(file.source()));
+  for (const MeasuredTime& row : rows) {
+    const Operation* operation = find_operation(row.operation);
+    const std::string by = row.algorithm.empty() ? read<std::string>(library) : row.algorithm;
+    if (operation == nullptr || !find_algorithm_or_library(*operation, by))
+      throw InputError(row.place, "an operation of " + by, quoted(row.operation));
+  }
+  const std::vector<Seconds> predicted = predict(topology, rows);
+  JudgedTable table;
+  if (!rows.empty()) table.known = known_besides(rows.front(), read<std::string>(library), topology);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ValidationPoint point = validation_point(predicted[i], rows[i].time, rows[i].doubt.value_or(note));
+    point.family = family;
+    point.row = fmt::format("{}, {:.0f} bytes, {} ranks", rows[i].operation, rows[i].bytes.si(), rows[i].ranks);
+    point.operation = rows[i].operation;
+    point.ranks = rows[i].ranks;
+    point.bytes = rows[i].bytes;
+    table.points.push_back(std::move(point));
+  }
+  return table;
+}
+
 }  // namespace
 
 bool is_an_anchor(const Scenario& scenario) {
@@ -150,43 +183,6 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   }
   return point;
 }
-
-namespace {
-
-JudgedTable judge(const Document& file, const std::string& family, const Catalogue& catalogue, bool cold) {
-  Section section(file.root());
-  const Value topology_name = section.child("topology");
-  const auto other_machine = section.maybe("override");
-  Topology topology = catalogue.topology(read<std::string>(topology_name), topology_name, other_machine);
-  const auto is_fitted_to_it = [&](const LibraryTimes& times) {
-    return cold || other_machine || (!times.table.empty() && family.ends_with("/" + times.table));
-  };
-  std::erase_if(topology.transport.library_times, is_fitted_to_it);
-  const Value library = section.child("library");
-  const auto note = section.optional<std::string>("note", "");
-  std::vector<MeasuredTime> rows = read_measurements(FilePath(file.source()));
-  for (const MeasuredTime& row : rows) {
-    const Operation* operation = find_operation(row.operation);
-    const std::string by = row.algorithm.empty() ? read<std::string>(library) : row.algorithm;
-    if (operation == nullptr || !find_algorithm_or_library(*operation, by))
-      throw InputError(row.place, "an operation of " + by, quoted(row.operation));
-  }
-  const std::vector<Seconds> predicted = predict(topology, rows);
-  JudgedTable table;
-  if (!rows.empty()) table.known = known_besides(rows.front(), read<std::string>(library), topology);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    ValidationPoint point = validation_point(predicted[i], rows[i].time, rows[i].doubt.value_or(note));
-    point.family = family;
-    point.row = fmt::format("{}, {:.0f} bytes, {} ranks", rows[i].operation, rows[i].bytes.si(), rows[i].ranks);
-    point.operation = rows[i].operation;
-    point.ranks = rows[i].ranks;
-    point.bytes = rows[i].bytes;
-    table.points.push_back(std::move(point));
-  }
-  return table;
-}
-
-}  // namespace
 
 std::vector<ValidationPoint> validate_published_collectives(const Document& file, const std::string& family,
                                                             const Catalogue& catalogue) {

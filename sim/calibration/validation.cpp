@@ -4,6 +4,7 @@
 
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"
+#include "report/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
@@ -26,21 +27,11 @@ std::vector<Seconds> predict_on(const Document& topology, std::span<const Measur
 std::vector<std::string> folds(std::span<const MeasuredTime> measurements, HoldOut hold_out) {
   std::set<double> sizes;
   for (const MeasuredTime& row : measurements) sizes.insert(row.bytes.si());
-  std::vector<std::string> result;
-  for (const MeasuredTime& row : measurements) {
-    switch (hold_out) {
-      case HoldOut::sizes:
-        result.emplace_back(std::distance(sizes.begin(), sizes.find(row.bytes.si())) % 2 == 0 ? "even" : "odd");
-        break;
-      case HoldOut::scales:
-        result.push_back(std::to_string(row.ranks));
-        break;
-      case HoldOut::operations:
-        result.push_back(row.operation);
-        break;
-    }
-  }
-  return result;
+  return mapped(measurements, [&](const MeasuredTime& row) -> std::string {
+    if (hold_out == HoldOut::operations) return row.operation;
+    if (hold_out == HoldOut::scales) return std::to_string(row.ranks);
+    return std::distance(sizes.begin(), sizes.find(row.bytes.si())) % 2 == 0 ? "even" : "odd";
+  });
 }
 
 }  // namespace

@@ -222,12 +222,8 @@ class NcclTestsText {
 
 constexpr int most_nccl_ranks = 1 << 20;
 
-struct Header {
-  std::string operation;
-  int ranks = 0;
-  std::optional<int> nodes;
-  int devices_per_process = 1;
-};
+/// What all rows of a file have in common.
+using Header = MeasuredTime;
 
 void take_program(Header& header, std::string name) {
   name.erase(0, name.rfind('/') + 1);
@@ -301,13 +297,9 @@ std::optional<Repetitions> repetitions_in(Section& row) {
 
 MeasuredTime read_nccl_row(const Value& value, const Header& header, const std::string& family) {
   Section section(value);
-  MeasuredTime row;
+  MeasuredTime row = header;
   row.place = value.place();
   row.family = family;
-  row.operation = header.operation;
-  row.ranks = header.ranks;
-  row.nodes = header.nodes;
-  row.devices_per_process = header.devices_per_process;
   const Value size = section.child("size");
   const auto bytes = read<double>(size);
   if (!(bytes >= 0 && bytes <= most_bytes) || bytes != std::floor(bytes))

@@ -151,31 +151,6 @@ void read_doubts(Section& section, MeasuredTime& row) {
   if (row.bytes == Bytes(0) && row.operation != "barrier") row.doubt = "no bytes";
 }
 
-}  // namespace
-
-MeasuredTime read_point(const Value& value, const std::string& family) {
-  Section section(value);
-  MeasuredTime row;
-  row.place = value.place();
-  row.family = family;
-  if (const auto config = section.maybe("config")) row.family = read<std::string>(*config);
-  row.ranks = read_at_least(either(section, "ranks", "nranks"), 1);
-  if (const auto nodes = maybe_either(section, "nodes", "hosts")) row.nodes = read_at_least(*nodes, 1);
-  if (const auto devices = section.maybe("devices_per_process"))
-    row.devices_per_process = read_between(*devices, 1, row.ranks);
-  row.bytes = size_of(section.child("bytes"));
-  row.time = Seconds(positive_number(either(section, "seconds", "seconds_median"), "seconds above zero"));
-  row.fastest = maybe_seconds(section, "min");
-  row.slowest = maybe_seconds(section, "max");
-  row.repetitions = repetitions_of(section, row);
-  row.eager = sent_eagerly(section);
-  read_operation(section, row);
-  read_doubts(section, row);
-  return row;
-}
-
-namespace {
-
 std::string family_of(const MeasuredText& file) {
   return std::filesystem::path(file.name).stem().string();
 }
@@ -208,6 +183,27 @@ char first_character(std::string_view text) {
 }
 
 }  // namespace
+
+MeasuredTime read_point(const Value& value, const std::string& family) {
+  Section section(value);
+  MeasuredTime row;
+  row.place = value.place();
+  row.family = family;
+  if (const auto config = section.maybe("config")) row.family = read<std::string>(*config);
+  row.ranks = read_at_least(either(section, "ranks", "nranks"), 1);
+  if (const auto nodes = maybe_either(section, "nodes", "hosts")) row.nodes = read_at_least(*nodes, 1);
+  if (const auto devices = section.maybe("devices_per_process"))
+    row.devices_per_process = read_between(*devices, 1, row.ranks);
+  row.bytes = size_of(section.child("bytes"));
+  row.time = Seconds(positive_number(either(section, "seconds", "seconds_median"), "seconds above zero"));
+  row.fastest = maybe_seconds(section, "min");
+  row.slowest = maybe_seconds(section, "max");
+  row.repetitions = repetitions_of(section, row);
+  row.eager = sent_eagerly(section);
+  read_operation(section, row);
+  read_doubts(section, row);
+  return row;
+}
 
 bool is_points_json(std::string_view text) {
   return first_character(text) == '{' && text.find("\"points\"") != std::string_view::npos;
