@@ -39,6 +39,17 @@ Money total_after(const Offer& offer, const NodeUse& use, Seconds time) {
   return offer.rented->upfront * beginnings(time, offer.rented->term) + offer.rented->rate * time;
 }
 
+Money cost_at(const Document& offer, const UncertainInput& input, const std::string& value,
+              const std::function<Money(const Offer&)>& cost) {
+  Document changed = offer;
+  changed.set(input.pointer, value);
+  return cost(read_offer(changed.root()));
+}
+
+double width(const CostSensitivity& input) {
+  return std::abs((input.at_high - input.at_low).plain());
+}
+
 }  // namespace
 
 RateOfUse rate_of_use(const Offer& offer, const NodeUse& use) {
@@ -76,21 +87,6 @@ std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years
   totals.push_back(node_rate(offer, use) * offer.utilisation * (year * years) * use.nodes);
   return totals;
 }
-
-namespace {
-
-Money cost_at(const Document& offer, const UncertainInput& input, const std::string& value,
-              const std::function<Money(const Offer&)>& cost) {
-  Document changed = offer;
-  changed.set(input.pointer, value);
-  return cost(read_offer(changed.root()));
-}
-
-double width(const CostSensitivity& input) {
-  return std::abs((input.at_high - input.at_low).plain());
-}
-
-}  // namespace
 
 std::vector<CostSensitivity> sensitivity(const Document& offer, const std::function<Money(const Offer&)>& cost) {
   std::vector<CostSensitivity> inputs;

@@ -88,14 +88,8 @@ const std::array table{
            read_number, number_text},
 };
 
-}  // namespace
-
-std::span<const Metric> metrics() {
-  return table;
-}
-
 /// Fails at `where`, which holds the name.
-static const Metric& find_metric(const std::string& name, const Value& where) {
+const Metric& find_metric(const std::string& name, const Value& where) {
   std::vector<std::string> known;
   for (const Metric& metric : table) {
     if (metric.name == name) return metric;
@@ -103,31 +97,6 @@ static const Metric& find_metric(const std::string& name, const Value& where) {
   }
   where.fail_unknown("a number of a result", known);
 }
-
-double Bound::violation(const TrainingPoint& point) const {
-  const double beyond = is_upper ? metric->of(point) - limit : limit - metric->of(point);
-  return std::max(0.0, beyond / std::max(std::abs(limit), 1e-300));
-}
-
-std::string Bound::text() const {
-  return fmt::format("{} {} {}", metric->name, is_upper ? "at most" : "at least", metric->text(limit));
-}
-
-double Goal::loss(const TrainingPoint& point) const {
-  return is_least ? metric->of(point) : -metric->of(point);
-}
-
-double Goal::violation(const TrainingPoint& point) const {
-  double sum = 0;
-  for (const Bound& bound : bounds) sum += bound.violation(point);
-  return sum;
-}
-
-bool Goal::is_better(const TrainingPoint& a, const TrainingPoint& b) const {
-  return std::tuple(violation(a), loss(a)) < std::tuple(violation(b), loss(b));
-}
-
-namespace {
 
 Bound read_bound(const Metric& metric, const Value& where) {
   Section section(where);
@@ -229,6 +198,33 @@ std::string read_method(const std::optional<Value>& where, const SearchSpec& spe
 }
 
 }  // namespace
+
+std::span<const Metric> metrics() {
+  return table;
+}
+
+double Bound::violation(const TrainingPoint& point) const {
+  const double beyond = is_upper ? metric->of(point) - limit : limit - metric->of(point);
+  return std::max(0.0, beyond / std::max(std::abs(limit), 1e-300));
+}
+
+std::string Bound::text() const {
+  return fmt::format("{} {} {}", metric->name, is_upper ? "at most" : "at least", metric->text(limit));
+}
+
+double Goal::loss(const TrainingPoint& point) const {
+  return is_least ? metric->of(point) : -metric->of(point);
+}
+
+double Goal::violation(const TrainingPoint& point) const {
+  double sum = 0;
+  for (const Bound& bound : bounds) sum += bound.violation(point);
+  return sum;
+}
+
+bool Goal::is_better(const TrainingPoint& a, const TrainingPoint& b) const {
+  return std::tuple(violation(a), loss(a)) < std::tuple(violation(b), loss(b));
+}
 
 std::string OpenRange::at(double share) const {
   const double number = from > 0 ? from * std::pow(to / from, share) : from + (to - from) * share;

@@ -228,11 +228,6 @@ class Search {
   SearchResult result_;
 };
 
-struct Seen {
-  double x;
-  double value;
-};
-
 std::string goal_text(const Goal& goal) {
   const auto bounds = mapped(goal.bounds, &Bound::text);
   return fmt::format("{} {}{}{}", goal.is_least ? "least" : "most", goal.metric->name, bounds.empty() ? "" : " with ",
@@ -324,6 +319,10 @@ SearchResult search(const Document& document, const SearchSpec& spec, const Cata
 }
 
 double golden_section(const std::function<double(double)>& f, double low, double high, double tolerance) {
+  struct Seen {
+    double x;
+    double value;
+  };
   constexpr double share = 1 / std::numbers::phi;
   const auto see = [&](double x) { return Seen{x, f(x)}; };
   Seen first = see(low);
