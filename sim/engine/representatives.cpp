@@ -18,11 +18,10 @@ bool is_uniform(const auto& moments) {
 void Representatives::choose(const RankTimes& begin, const RankTimes& factors) {
   stood_ = true;
   neighbourhoods_.clear();
-  begins_of_lines_.clear();
-  factors_of_lines_.clear();
+  lines_.clear();
   const std::vector<int> chosen = slowest_and_latest(begin, factors);
   for (const int neighbourhood : chosen) add_neighbours(neighbourhood * meetings_.neighbours, begin, factors);
-  chosen_ = std::ssize(begins_of_lines_);
+  chosen_ = std::ssize(lines_);
   looked_at_all_ = looks_at_all_;
   are_all_ = gave_up_ || 2 * chosen_ > meetings_.ranks;
   if (are_all_) {
@@ -33,22 +32,19 @@ void Representatives::choose(const RankTimes& begin, const RankTimes& factors) {
   if (std::cmp_less(chosen.size() * static_cast<std::size_t>(meetings_.neighbours), meetings_.ranks)) {
     add_bound(chosen, begin, factors);
   }
-  begin_ = Eigen::Map<const RankTimes>(begins_of_lines_.data(), std::ssize(begins_of_lines_));
-  factors_ = Eigen::Map<const RankTimes>(factors_of_lines_.data(), std::ssize(factors_of_lines_));
+  const Eigen::Map<const Eigen::Array2Xd> lines(lines_.front().data(), 2, std::ssize(lines_));
+  begin_ = lines.row(0);
+  factors_ = lines.row(1);
 }
 
 /// The first of all, some that have the slowest ranks, and at each place the one that begins last.
 std::vector<int> Representatives::slowest_and_latest(const RankTimes& begin, const RankTimes& factors) const {
   const int neighbourhoods = meetings_.ranks / meetings_.neighbours;
-  if (neighbourhoods == 1 || looks_at_all_) {
-    std::vector<int> all(static_cast<std::size_t>(neighbourhoods));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
-  }
-  const Eigen::ArrayXd slowest =
-      ByPlace(factors.data(), meetings_.neighbours, neighbourhoods).colwise().maxCoeff().transpose();
   std::vector<int> order(static_cast<std::size_t>(neighbourhoods));
   std::iota(order.begin(), order.end(), 0);
+  if (neighbourhoods == 1 || looks_at_all_) return order;
+  const Eigen::ArrayXd slowest =
+      ByPlace(factors.data(), meetings_.neighbours, neighbourhoods).colwise().maxCoeff().transpose();
   const auto some = std::min(slowest_, neighbourhoods);
   std::ranges::partial_sort(order, order.begin() + some, std::ranges::greater(), [&](int own) { return slowest[own]; });
   order.resize(static_cast<std::size_t>(some));
@@ -65,17 +61,17 @@ std::vector<int> Representatives::slowest_and_latest(const RankTimes& begin, con
 }
 
 void Representatives::add_neighbours(int first, const RankTimes& begin, const RankTimes& factors) {
-  const Eigen::Index line = std::ssize(begins_of_lines_);
+  const Eigen::Index line = std::ssize(lines_);
   if (meetings_.by_place) {
-    for (int rank = first; rank < first + meetings_.neighbours; ++rank) add_line(begin[rank], factors[rank]);
+    for (int rank = first; rank < first + meetings_.neighbours; ++rank) lines_.push_back({begin[rank], factors[rank]});
   } else {
-    if (first == 0) add_line(begin[0], factors[0]);  // whose stages are told
+    if (first == 0) lines_.push_back({begin[0], factors[0]});  // whose stages are told
     add_front(first, begin, factors);
     // As early as the first and as fast as the fastest: when it joins as the last do, so do all between.
-    add_line(begin.segment(first, meetings_.neighbours).minCoeff(),
-             factors.segment(first, meetings_.neighbours).minCoeff());
+    lines_.push_back({begin.segment(first, meetings_.neighbours).minCoeff(),
+                      factors.segment(first, meetings_.neighbours).minCoeff()});
   }
-  neighbourhoods_.emplace_back(line, std::ssize(begins_of_lines_) - line);
+  neighbourhoods_.emplace_back(line, std::ssize(lines_) - line);
 }
 
 /// Those with nobody both later and slower, from the slowest to the latest.
@@ -90,7 +86,7 @@ void Representatives::add_front(int first, const RankTimes& begin, const RankTim
       }
     }
     if (slowest < 0) return;
-    add_line(begin[slowest], factors[slowest]);
+    lines_.push_back({begin[slowest], factors[slowest]});
     later = begin[slowest];
   }
 }
@@ -110,13 +106,8 @@ void Representatives::add_bound(const std::vector<int>& chosen, const RankTimes&
       slowest[place] = std::max(slowest[place], factors[rank]);
     }
   }
-  for (Eigen::Index place = 0; place < places(); ++place) add_line(latest[place], slowest[place]);
+  for (Eigen::Index place = 0; place < places(); ++place) lines_.push_back({latest[place], slowest[place]});
   neighbourhoods_.emplace_back(chosen_, places());
-}
-
-void Representatives::add_line(double begin, double factor) {
-  begins_of_lines_.push_back(begin);
-  factors_of_lines_.push_back(factor);
 }
 
 Answer Representatives::answer(CollectiveClock& clock, const Collective& collective, const RankTimes& start) {
@@ -128,10 +119,13 @@ Answer Representatives::answer(CollectiveClock& clock, const Collective& collect
   if (!stood_) return {start, {}};
   RankTimes last(start.size());
   if (is_within) {
-    meet_within(start, last);
+    for (const auto& [first, count] : neighbourhoods_) {
+      last.segment(first, count).setConstant(start.segment(first, count).maxCoeff());
+    }
   } else if (meetings_.by_place) {
-    const ByPlace joined(start.data(), places(), chosen_ / places());
-    last = joined.rowwise().maxCoeff().replicate(start.size() / places(), 1);
+    const RankTimes at_places = ByPlace(start.data(), places(), chosen_ / places()).rowwise().maxCoeff();
+    stood_ = start.size() == chosen_ || (start.tail(places()) <= at_places).all();
+    last = at_places.replicate(start.size() / places(), 1);
   } else {
     stood_ = joins_at_once(start);
     last.setConstant(start.head(chosen_).maxCoeff());
@@ -143,12 +137,6 @@ Answer Representatives::answer(CollectiveClock& clock, const Collective& collect
 bool Representatives::joins_at_once(const RankTimes& moments) const {
   return std::ranges::all_of(neighbourhoods_,
                              [&](const auto& own) { return is_uniform(moments.segment(own.first, own.second)); });
-}
-
-void Representatives::meet_within(const RankTimes& start, RankTimes& ends) const {
-  for (const auto& [first, count] : neighbourhoods_) {
-    ends.segment(first, count).setConstant(start.segment(first, count).maxCoeff());
-  }
 }
 
 /// No barrier, of one rank of every neighbourhood.
@@ -215,5 +203,4 @@ RankTimes Representatives::of_all(const RankTimes& synchronised) const {
   }
   return synchronised.head(places()).replicate(meetings_.ranks / places(), 1);
 }
-
 }}  // namespace farandole::engine

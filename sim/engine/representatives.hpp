@@ -10,6 +10,7 @@
 // Called by the trainer of one job by itself (training/trainer.hpp). Lines of its arrays are ranks that stand.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -52,9 +53,7 @@ class Representatives {
   void add_neighbours(int first, const RankTimes& begin, const RankTimes& factors);
   void add_front(int first, const RankTimes& begin, const RankTimes& factors);
   void add_bound(const std::vector<int>& chosen, const RankTimes& begin, const RankTimes& factors);
-  void add_line(double begin, double factor);
   [[nodiscard]] bool joins_at_once(const RankTimes& moments) const;
-  void meet_within(const RankTimes& start, RankTimes& ends) const;
   Answer meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start);
   const std::optional<Answer>& barrier_of(CollectiveClock& clock, const Collective& collective);
 
@@ -67,8 +66,7 @@ class Representatives {
   bool stood_ = true;
   RankTimes begin_;
   RankTimes factors_;
-  std::vector<double> begins_of_lines_;
-  std::vector<double> factors_of_lines_;
+  std::vector<std::array<double, 2>> lines_;                           // begin and factor
   std::vector<std::pair<Eigen::Index, Eigen::Index>> neighbourhoods_;  // lines of each: the first, how many
   Eigen::Index chosen_ = 0;                                            // lines that are no bound
   std::map<std::tuple<Operation, Group, bool, Bytes>, std::optional<Answer>> barriers_;
