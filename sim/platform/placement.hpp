@@ -74,8 +74,14 @@ struct PlacementRule {
 /// What a rule needs to know of the machine.
 struct NodeLayout {
   int devices_per_node = 1;
-  std::optional<int> nodes;  // empty: as many as needed
+  std::optional<int> nodes;  // at most; empty: as many as needed
   int nodes_per_group = 0;   // node n is in group n / nodes_per_group; 0: the machine has no groups
+  int unit = 0;              // of nodes, by which it grows to what is needed; 0: it has all of them
+
+  /// How many it has where that many are needed.
+  [[nodiscard]] int nodes_for(int needed) const {
+    return unit == 0 ? nodes.value_or(needed) : std::min(*nodes, (needed + unit - 1) / unit * unit);
+  }
 };
 
 PlacementRule read_placement_rule(const Value& where);

@@ -168,10 +168,18 @@ void read_variability(const Value& value, Topology& topology) {
   section.finish();
 }
 
-std::optional<int> read_node_count(const Value& value) {
-  if (!value.is_string()) return read_at_least(value, 1);
-  if (read<std::string>(value) != "as needed") value.fail("a number of nodes or \"as needed\"");
-  return std::nullopt;
+void read_node_count(const Value& value, Topology& topology) {
+  if (value.is_object()) {
+    Section section(value);
+    topology.unit = read_at_least(section.child("unit"), 1);
+    topology.nodes = read_at_least(section.child("most"), topology.unit);
+    return section.finish();
+  }
+  if (!value.is_string()) {
+    topology.nodes = read_at_least(value, 1);
+  } else if (read<std::string>(value) != "as needed") {
+    value.fail("a number of nodes, \"as needed\" or {\"unit\": 32, \"most\": 1024}");
+  }
 }
 
 }  // namespace
@@ -185,7 +193,7 @@ Topology read_topology(const Value& where, const std::filesystem::path& file, co
   const Value kind_value = section.child("kind");
   const auto& kind = find(topology_kinds(), read<std::string>(kind_value), "a topology kind", kind_value);
   topology.kind = kind.name;
-  topology.nodes = read_node_count(section.child("nodes"));
+  read_node_count(section.child("nodes"), topology);
   read_node(section.child("node"), topology);
   if (topology.nodes) {
     const Count devices = Count(*topology.nodes) * topology.devices_per_node;

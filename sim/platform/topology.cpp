@@ -36,7 +36,7 @@ BytesPerSecond Topology::LinkRate::effective() const {
 }
 
 NodeLayout layout_of(const Topology& topology) {
-  return {topology.devices_per_node, topology.nodes, topology.nodes_per_group};
+  return {topology.devices_per_node, topology.nodes, topology.nodes_per_group, topology.unit};
 }
 
 Platform build(const Topology& topology, int nodes, const Value& where) {
@@ -61,7 +61,7 @@ Platform build(const Topology& topology, int nodes, const Value& where) {
 
 Platform build_for(const Topology& topology, const Placement& placement, const Value& where) {
   const int needed = placement.nodes_needed(topology.devices_per_node);
-  const int nodes = topology.nodes.value_or(needed);
+  const int nodes = layout_of(topology).nodes_for(needed);
   if (needed > nodes) {
     where.fail(fmt::format("at most {} ranks, {} nodes with {} slots each, on {}", nodes * topology.devices_per_node,
                            nodes, topology.devices_per_node, topology.name),

@@ -37,7 +37,8 @@ struct Topology {
   std::string summary;
   std::string kind;
   std::filesystem::path file;
-  std::optional<int> nodes;  // empty: as many as needed
+  std::optional<int> nodes;  // at most; empty: as many as needed
+  int unit = 0;              // of nodes, of which it has as many as are needed; 0: it has all its nodes
   int devices_per_node = 1;
 
   struct LinkRate {

@@ -202,15 +202,41 @@ TEST(Leonardo, HasACableFromEveryUpperSwitchToEveryOtherCell) {
 }
 
 TEST(RailsOfNdr, CarryWhatAllNicsSendAcrossAnyMiddle) {
-  for (const auto& [name, nodes] : {std::pair{"hgx-h100", 128}, {"hgx-h200", 128}, {"hgx-b200", 128}, {"eos", 576}}) {
-    const Platform machine = whole(name);
-    EXPECT_EQ(machine.nodes, nodes);
+  for (const auto& [name, nodes] : {std::pair{"hgx-h100", 128},
+                                    {"hgx-h100", 256},
+                                    {"hgx-h100", 2048},
+                                    {"hgx-h200", 2048},
+                                    {"hgx-b200", 128},
+                                    {"eos", 576}}) {
+    const Platform machine = build(topology_named(name), nodes, anywhere());
     EXPECT_NEAR(bisection(machine).value().si() / 1e9, nodes / 2 * 8 * 50 * infiniband_payload, 1e-6) << name;
     // GPU i of any two nodes of a unit: one leaf, nothing above it.
     for (const std::string& link : names_of(machine, machine.route(5, 8 * 31 + 5))) {
       EXPECT_EQ(link.find("spine"), std::string::npos) << link;
     }
   }
+}
+
+TEST(RailsOfNdr, ComeByUnitsOf128NodesAsManyAsAJobNeeds) {
+  const Topology machine = topology_named("hgx-h100");
+  for (const auto& [ranks, nodes] : {std::pair{8, 128}, {1024, 128}, {1025, 256}, {16384, 2048}}) {
+    const Placement placement = place({}, ranks, {}, layout_of(machine), anywhere());
+    EXPECT_EQ(build_for(machine, placement, anywhere()).nodes, nodes) << ranks;
+  }
+  EXPECT_THROW(place({}, 16385, {}, layout_of(machine), anywhere()), InputError);
+  PlacementRule last;
+  last.nodes = PlacementRule::Nodes::listed;
+  last.listed = {2047};
+  EXPECT_EQ(place(last, 1, {}, layout_of(machine), anywhere()).device_of_rank, std::vector<int>{2047 * 8});
+  // Between units of one 128 a way goes by a spine, between others by a core.
+  const Platform two = build(machine, 256, anywhere());
+  const auto crosses = [&](int from, int to, const char* what) {
+    return std::ranges::any_of(names_of(two, two.route(from * 8, to * 8)),
+                               [&](const std::string& link) { return link.find(what) != std::string::npos; });
+  };
+  EXPECT_TRUE(crosses(0, 127, "spine"));
+  EXPECT_FALSE(crosses(0, 127, "core"));
+  EXPECT_TRUE(crosses(0, 128, "core"));
 }
 
 TEST(LabTwoTier, CrossesATrunkOfTwiceAHostsRate) {

@@ -98,7 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Wrong{"unknown kind", R"({"name": "n", "summary": "s", "kind": "stra"})", "/kind: expected a topology kind"},
         Wrong{"open count misspelt", R"({"name": "n", "summary": "s", "kind": "star", "nodes": "many"})",
-              "/nodes: expected a number of nodes or \"as needed\", got \"many\""},
+              "/nodes: expected a number of nodes, \"as needed\" or {\"unit\": 32, \"most\": 1024}, got \"many\""},
+        Wrong{"fewer than a unit", R"({"name": "n", "summary": "s", "kind": "star", "nodes": {"unit": 8, "most": 4}})",
+              "/nodes/most: expected"},
         Wrong{"no nodes", R"({"name": "n", "summary": "s", "kind": "star", "nodes": 0})", "/nodes: expected"},
         Wrong{"no device", star(R"({"nic": {"rate": "1 GB/s"}})"), "\"device\""},
         Wrong{"no NIC", star(R"({"device": "d"})"), "\"nic\""},

@@ -24,10 +24,10 @@ Topology load_topology(const Catalogue& catalogue, const std::string& name) {
   return catalogue.topology(name, option.value());
 }
 
-/// An open topology is shown with two nodes, the fewest with a network.
+/// An open topology is shown with two nodes, the fewest with a network, one that grows with a unit of them.
 Platform sample(const Topology& topology) {
   const OptionValue option("show topology", topology.name);
-  return build(topology, topology.nodes.value_or(2), option.value());
+  return build(topology, topology.unit > 0 ? topology.unit : topology.nodes.value_or(2), option.value());
 }
 
 Json topology_json(const Topology& topology, const Platform& platform) {
@@ -38,6 +38,7 @@ Json topology_json(const Topology& topology, const Platform& platform) {
           {"kind", topology.kind},
           {"file", topology.file.string()},
           {"nodes", open ? as_needed : Json(platform.nodes)},
+          {"most_nodes", open ? as_needed : Json(*topology.nodes)},
           {"devices", open ? as_needed : Json(platform.devices())},
           {"links", open ? as_needed : Json(platform.links.size())},
           {"devices_per_node", platform.devices_per_node},
@@ -204,7 +205,7 @@ Shown show_topologies(const ShowRequest& /*request*/) {
     const Platform platform = sample(topology);
     shown.json.push_back(topology_json(topology, platform));
     fmt::format_to(std::back_inserter(shown.text), "{:<18} {:<6} {:>10} {:>8}  {}\n", name, topology.kind,
-                   topology.nodes ? std::to_string(*topology.nodes) : "as needed",
+                   topology.nodes ? std::to_string(platform.nodes) + (topology.unit > 0 ? "+" : "") : "as needed",
                    topology.nodes ? std::to_string(platform.devices()) : "-", topology.summary);
   }
   return shown;
@@ -217,8 +218,9 @@ Shown show_topology(const ShowRequest& request) {
   shown.text = fmt::format("{}: {}\n", topology.name, topology.summary);
   shown.text +=
       topology.nodes
-          ? fmt::format("  {} nodes, {} devices ({} each, {}), {} links\n", platform.nodes, platform.devices(),
-                        platform.devices_per_node, device_text(platform), platform.links.size())
+          ? fmt::format("  {} nodes{}, {} devices ({} each, {}), {} links\n", platform.nodes,
+                        topology.unit > 0 ? fmt::format(", as many again up to {}", *topology.nodes) : "",
+                        platform.devices(), platform.devices_per_node, device_text(platform), platform.links.size())
           : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, device_text(platform));
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
   if (const std::string& library = platform.transport.library; !library.empty()) {
