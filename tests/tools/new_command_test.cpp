@@ -224,7 +224,7 @@ TEST(NewFromLaunchLine, BlamesWhatTheUserWroteAndNotTheDraft) {
                      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\n"
                      "[parallelism]\ntensor_parallel_degree = 16\n");
   for (const auto& [arguments, expected] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"--model config.json --ranks 100000", "farandole: --ranks: expected at most 1024 ranks"},
+           {"--model config.json --ranks 100000", "farandole: --ranks: expected at most 16384 ranks"},
            {"--model llama3_8b --ranks 8 --strategy ddp", "farandole: --model: expected a job that fits"},
            {"--model llama3_8b --ranks 8 --batch 100000", "farandole: --batch: expected a job that fits"},
            {"--model config.json --ranks 8 --strategy ds.json", "ds.json: expected a job that fits"},
