@@ -58,7 +58,8 @@ class MachineBuilder {
       name_->fail("a machine whose nodes stand under switches, or --nodes-per-switch or --topology-conf with it");
     if (!options_.nodes_per_switch) assume(fmt::format("{} nodes under a switch", usual_switch));
     const int each = options_.nodes_per_switch.value_or(usual_switch);
-    const int all = options_.nodes.value_or(topology_.nodes.value_or(usual_machine * used_));
+    const int all =
+        options_.nodes.value_or(topology_.nodes ? layout_of(topology_).nodes_for(used_) : usual_machine * used_);
     if (!options_.nodes && !topology_.nodes) assume(fmt::format("a machine of {} nodes", all));
     SwitchTree tree;
     tree.pods.emplace_back();
@@ -81,7 +82,7 @@ class MachineBuilder {
   /// The file's own switches, their links thinned.
   [[nodiscard]] SwitchedMachine as_it_is() {
     SwitchedMachine machine;
-    const int all = *topology_.nodes;
+    const int all = layout_of(topology_).nodes_for(used_);
     const int group = topology_.nodes_per_group;
     for (int node = 0; node < all; ++node) {
       if (node % group == 0) machine.switches.emplace_back();
