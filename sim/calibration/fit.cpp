@@ -14,9 +14,9 @@
 #include "calibration/predictor.hpp"
 #include "calibration/scatter.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
 #include "timeline/validation.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
-#include "report/mapped.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/library_choice.hpp"
 #include "units/format.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

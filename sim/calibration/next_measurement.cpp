@@ -16,9 +16,9 @@
 #include "calibration/predictor.hpp"
 #include "collective/algorithms.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
 #include "timeline/validation.hpp"
 #include "units/format.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

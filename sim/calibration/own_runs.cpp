@@ -11,7 +11,7 @@
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "platform/platform.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

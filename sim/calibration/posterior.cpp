@@ -12,8 +12,8 @@
 
 #include "calibration/linear_algebra.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

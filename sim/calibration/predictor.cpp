@@ -7,8 +7,8 @@
 #include "calibration/library_fit.hpp"
 #include "collective/algorithms.hpp"
 #include "collective/chunk_sizes.hpp"
-#include "report/mapped.hpp"
 #include "simulate/collective_clock.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -11,7 +11,7 @@
 #include "calibration/posterior.hpp"
 #include "calibration/predictor.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -10,7 +10,6 @@
 #include "calibration/ratios.hpp"
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/model_error.hpp"
@@ -19,6 +18,7 @@
 #include "scenario/reach.hpp"
 #include "scenario/train.hpp"
 #include "scenario/unsettled_numbers.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "report/mapped.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/compared_settings.hpp"
 #include "scenario/train.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

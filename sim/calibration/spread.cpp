@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
-#include "report/mapped.hpp"
 #include "timeline/validation.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

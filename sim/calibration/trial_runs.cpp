@@ -9,9 +9,9 @@
 #include "calibration/linear_algebra.hpp"
 #include "calibration/posterior.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/train.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

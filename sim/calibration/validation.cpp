@@ -4,7 +4,7 @@
 
 #include "calibration/fit.hpp"
 #include "calibration/predictor.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -9,6 +9,9 @@ namespace {
 
 using ByPlace = Eigen::Map<const Eigen::ArrayXXd>;  // [place][neighbourhood]
 
+/// Of what has to be gone through again.
+constexpr Provenance nothing_said{.folded = true};
+
 bool is_uniform(const auto& moments) {
   return (moments == moments(0)).all();
 }
@@ -22,16 +25,13 @@ void Representatives::choose(const RankTimes& begin, const RankTimes& factors) {
   const std::vector<int> chosen = slowest_and_latest(begin, factors);
   for (const int neighbourhood : chosen) add_neighbours(neighbourhood * meetings_.neighbours, begin, factors);
   chosen_ = std::ssize(lines_);
-  looked_at_all_ = looks_at_all_;
   are_all_ = gave_up_ || 2 * chosen_ > meetings_.ranks;
   if (are_all_) {
     begin_ = begin;
     factors_ = factors;
     return;
   }
-  if (std::cmp_less(chosen.size() * static_cast<std::size_t>(meetings_.neighbours), meetings_.ranks)) {
-    add_bound(chosen, begin, factors);
-  }
+  if (std::ssize(chosen) < neighbourhoods()) add_bound(chosen, begin, factors);
   const Eigen::Map<const Eigen::Array2Xd> lines(lines_.front().data(), 2, std::ssize(lines_));
   begin_ = lines.row(0);
   factors_ = lines.row(1);
@@ -39,17 +39,16 @@ void Representatives::choose(const RankTimes& begin, const RankTimes& factors) {
 
 /// The first of all, some that have the slowest ranks, and at each place the one that begins last.
 std::vector<int> Representatives::slowest_and_latest(const RankTimes& begin, const RankTimes& factors) const {
-  const int neighbourhoods = meetings_.ranks / meetings_.neighbours;
-  std::vector<int> order(static_cast<std::size_t>(neighbourhoods));
+  std::vector<int> order(static_cast<std::size_t>(neighbourhoods()));
   std::iota(order.begin(), order.end(), 0);
-  if (neighbourhoods == 1 || looks_at_all_) return order;
+  if (slowest_ >= neighbourhoods()) return order;
   const Eigen::ArrayXd slowest =
-      ByPlace(factors.data(), meetings_.neighbours, neighbourhoods).colwise().maxCoeff().transpose();
-  const auto some = std::min(slowest_, neighbourhoods);
-  std::ranges::partial_sort(order, order.begin() + some, std::ranges::greater(), [&](int own) { return slowest[own]; });
-  order.resize(static_cast<std::size_t>(some));
+      ByPlace(factors.data(), meetings_.neighbours, neighbourhoods()).colwise().maxCoeff().transpose();
+  std::ranges::partial_sort(order, order.begin() + slowest_, std::ranges::greater(),
+                            [&](int own) { return slowest[own]; });
+  order.resize(static_cast<std::size_t>(slowest_));
   order.push_back(0);
-  const ByPlace begins(begin.data(), meetings_.neighbours, neighbourhoods);
+  const ByPlace begins(begin.data(), meetings_.neighbours, neighbourhoods());
   for (Eigen::Index place = 0; place < meetings_.neighbours; ++place) {
     Eigen::Index latest = 0;
     begins.row(place).maxCoeff(&latest);
@@ -116,7 +115,7 @@ Answer Representatives::answer(CollectiveClock& clock, const Collective& collect
   const std::optional<Answer>& barrier = barrier_of(clock, collective);
   if (!barrier && !is_within && !meetings_.by_place) return meet_in_turn(clock, collective.size, start);
   stood_ = stood_ && barrier;
-  if (!stood_) return {start, {}};
+  if (!stood_) return {start, nothing_said};
   RankTimes last(start.size());
   if (is_within) {
     for (const auto& [first, count] : neighbourhoods_) {
@@ -124,7 +123,7 @@ Answer Representatives::answer(CollectiveClock& clock, const Collective& collect
     }
   } else if (meetings_.by_place) {
     const RankTimes at_places = ByPlace(start.data(), places(), chosen_ / places()).rowwise().maxCoeff();
-    stood_ = start.size() == chosen_ || (start.tail(places()) <= at_places).all();
+    stood_ = (start.tail(places()) <= at_places).all();
     last = at_places.replicate(start.size() / places(), 1);
   } else {
     stood_ = joins_at_once(start);
@@ -141,9 +140,9 @@ bool Representatives::joins_at_once(const RankTimes& moments) const {
 
 /// No barrier, of one rank of every neighbourhood.
 Answer Representatives::meet_in_turn(CollectiveClock& clock, Bytes size, const RankTimes& start) {
-  looks_at_all_ = true;
-  Answer all{start, {}};
-  stood_ = stood_ && looked_at_all_ && joins_at_once(start);
+  slowest_ = neighbourhoods();
+  Answer all{start, nothing_said};
+  stood_ = stood_ && !has_bound() && joins_at_once(start);
   if (!stood_) return all;
   RankTimes joined(std::ssize(neighbourhoods_));
   Eigen::Index next = 0;
@@ -168,31 +167,26 @@ const std::optional<Answer>& Representatives::barrier_of(CollectiveClock& clock,
 }
 
 void Representatives::look_at(const RankTimes& moments) {
-  const Eigen::Index bound = moments.size() - chosen_;
-  if (are_all_ || bound == 0) return;
-  stood_ = stood_ && moments.tail(bound).maxCoeff() <= moments.head(chosen_).maxCoeff();
+  if (are_all_ || !has_bound()) return;
+  stood_ = stood_ && moments.tail(places()).maxCoeff() <= moments.head(chosen_).maxCoeff();
 }
 
 bool Representatives::stood_for_all(const RankTimes& synchronised) {
   if (are_all_) return true;
   if (!stood_) return false;
-  if (looked_at_all_) return joins_at_once(synchronised);
+  if (!has_bound()) return joins_at_once(synchronised);
   const ByPlace by_place(synchronised.data(), places(), synchronised.size() / places());
   return (by_place == by_place.col(0).replicate(1, by_place.cols())).all();
 }
 
 void Representatives::choose_more_from_now_on() {
-  if (looked_at_all_ || meetings_.neighbours == meetings_.ranks) {
-    gave_up_ = true;
-  } else if (!looks_at_all_) {
-    slowest_ *= 4;
-    looks_at_all_ = slowest_ >= meetings_.ranks / meetings_.neighbours;
-  }
+  gave_up_ = !has_bound();
+  slowest_ = std::min(4 * slowest_, neighbourhoods());
 }
 
 RankTimes Representatives::of_all(const RankTimes& synchronised) const {
   if (are_all_) return synchronised;
-  if (looked_at_all_) {
+  if (!has_bound()) {
     RankTimes all(meetings_.ranks);
     int rank = 0;
     for (const auto& [first, count] : neighbourhoods_) {

@@ -48,7 +48,10 @@ class Representatives {
   [[nodiscard]] RankTimes of_all(const RankTimes& synchronised) const;
 
  private:
+  [[nodiscard]] int neighbourhoods() const { return meetings_.ranks / meetings_.neighbours; }
   [[nodiscard]] Eigen::Index places() const { return meetings_.by_place ? meetings_.neighbours : 1; }
+  /// Else every neighbourhood was looked at.
+  [[nodiscard]] bool has_bound() const { return std::ssize(lines_) > chosen_; }
   [[nodiscard]] std::vector<int> slowest_and_latest(const RankTimes& begin, const RankTimes& factors) const;
   void add_neighbours(int first, const RankTimes& begin, const RankTimes& factors);
   void add_front(int first, const RankTimes& begin, const RankTimes& factors);
@@ -58,10 +61,8 @@ class Representatives {
   const std::optional<Answer>& barrier_of(CollectiveClock& clock, const Collective& collective);
 
   Meetings meetings_;
-  int slowest_ = 8;            // neighbourhoods that are looked at
-  bool are_all_ = false;       // in this iteration every rank stands for itself
-  bool looks_at_all_ = false;  // of them, from the next iteration on
-  bool looked_at_all_ = false;
+  int slowest_ = 8;       // neighbourhoods that are looked at, or all
+  bool are_all_ = false;  // in this iteration every rank stands for itself
   bool gave_up_ = false;
   bool stood_ = true;
   RankTimes begin_;

@@ -33,9 +33,9 @@ void SimulatedJob::begin_iteration(RankTimes factors) {
   communications_.clear();
   computes_now_ = false;
   counts_before_ = counts_;
-  for (Line& line : lines_) {
-    for (Slot& slot : line.slots) {
-      if (site_.representatives != nullptr) slot.free = RankTimes::Zero(factors_->size());
+  if (site_.representatives != nullptr) {
+    for (Line& line : lines_) {
+      for (Slot& slot : line.slots) slot.free = RankTimes::Zero(factors_->size());
     }
   }
   iteration_ = first_ + static_cast<TaskId>(items_.size());

@@ -56,7 +56,7 @@ class SimulatedJob final : public Engine {
   /// Whom to tell; without a note, that a computation is over that was slowed down.
   void tell(std::function<void(const Happening&)> listener) { listener_ = std::move(listener); }
   /// Forgets the tasks of the iteration before. `factors`: by which the ranks' compute exceeds the nominal one from now
-  /// on; of other ranks than before, which begin no earlier than those ended.
+  /// on. Representatives are others in every iteration; whoever they stand for begins when all tasks before are over.
   void begin_iteration(RankTimes factors);
   /// As if it had not been, but for time.
   void forget_iteration() { counts_ = counts_before_; }

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "report/mapped.hpp"
 #include "report/table.hpp"
 #include "timeline/result.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace report {
 

@@ -13,11 +13,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "report/mapped.hpp"
 #include "report/record.hpp"
 #include "timeline/bands.hpp"
 #include "timeline/fields.hpp"
 #include "units/amount.hpp"
+#include "units/mapped.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole { inline namespace report {

@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 
 #include "report/heading.hpp"
-#include "report/mapped.hpp"
 #include "timeline/question.hpp"
 #include "timeline/result.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace report {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "report/mapped.hpp"
 #include "report/terminal_style.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

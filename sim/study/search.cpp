@@ -17,12 +17,12 @@
 #include <nlohmann/json.hpp>
 
 #include "config/modules.hpp"
-#include "report/mapped.hpp"
 #include "report/record.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/fit_memory.hpp"
 #include "scenario/sweep.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace study {
 namespace {

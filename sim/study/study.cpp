@@ -10,12 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
-#include "report/mapped.hpp"
 #include "report/record.hpp"
 #include "report/version.hpp"
 #include "study/journal.hpp"
 #include "study/point_timer.hpp"
 #include "study/team.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace study {
 namespace {

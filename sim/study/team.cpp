@@ -10,7 +10,7 @@
 #include <poll.h>
 
 #include "config/modules.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace study {
 namespace {

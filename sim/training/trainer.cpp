@@ -148,7 +148,7 @@ Iteration Trainer::close() {
   const TasksOfIteration tasks = tasks_of(simulated_);
   IterationMoments moments{before_, latest(begin_)};
   moments.compute_slowdown = tasks.slowdown;
-  const RankTimes synchronised = strategy_.synchronised()->max(tasks.ended);
+  const RankTimes synchronised = this->synchronised();
   begin_ = representatives_ != nullptr ? representatives_->of_all(synchronised) : synchronised;
   begin_ += factors_ * job_.update.si();
   if (timeline_ != nullptr) {

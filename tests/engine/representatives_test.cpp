@@ -82,6 +82,57 @@ RC_GTEST_PROP(Representatives, OfTensorGroupsAreAsAllGroupsWhereTheyStood, ()) {
   }
 }
 
+/// No barrier: of ten groups one after the other ends, a second apart.
+class InTurn final : public CollectiveClock {
+ public:
+  Answer answer(Bytes /*size*/, const RankTimes& start) override { return {start, {}}; }
+  std::optional<Answer> answer_of_any_group(Bytes /*size*/, const RankTimes& start) override {
+    return Answer{start + RankTimes::LinSpaced(start.size(), 1, static_cast<double>(start.size())), {.folded = true}};
+  }
+};
+
+const Collective among_replicas{Operation::allreduce, 8_B, {}, {}, false, Group::replicas};
+
+TEST(Representatives, OfGroupsThatMeetInTurnAreOfAllOfThem) {
+  TwoSeconds within;
+  InTurn clock;
+  Representatives some({1000, 100, Group::shards, false});
+  const RankTimes factors = RankTimes::LinSpaced(1000, 1, 2);
+  some.choose(RankTimes::Zero(1000), factors);  // eight of ten groups
+  const auto ends = [&] {
+    const RankTimes shards = some.answer(within, among_shards, some.factors()).ends;
+    const Answer replicas = some.answer(clock, among_replicas, shards);
+    EXPECT_TRUE(replicas.provenance.folded);
+    return replicas.ends;
+  };
+  EXPECT_FALSE(some.stood_for_all(ends()));
+  some.choose_more_from_now_on();
+  some.choose(RankTimes::Zero(1000), factors);
+  EXPECT_LT(some.begin().size(), 50);
+  const RankTimes last = ends();
+  EXPECT_TRUE(some.stood_for_all(last));
+  const RankTimes all = some.of_all(last);
+  for (int rank = 0; rank < 1000; ++rank) {
+    const int group = rank / 100;
+    EXPECT_EQ(all[rank], factors[100 * group + 99] + 2 + (1 + group)) << rank;
+  }
+}
+
+TEST(Representatives, DoNotStandWhereRanksOfAGroupJoinOthersApart) {
+  TwoSeconds barrier;
+  InTurn in_turn;
+  for (CollectiveClock* const clock : std::initializer_list<CollectiveClock*>{&barrier, &in_turn}) {
+    Representatives some({1000, 100, Group::shards, false});
+    for (int times = 0; some.begin().size() < 1000; ++times) {
+      ASSERT_LT(times, 4);
+      some.choose(RankTimes::Zero(1000), RankTimes::LinSpaced(1000, 1, 2));
+      const RankTimes apart = some.factors();  // that no barrier of their group has put together
+      EXPECT_EQ(some.stood_for_all(some.answer(*clock, among_replicas, apart).ends), some.begin().size() == 1000);
+      some.choose_more_from_now_on();
+    }
+  }
+}
+
 TEST(Representatives, AreAllRanksWhereTheyDoNotMeetAtBarriers) {
   class Chain final : public CollectiveClock {
     Answer answer(Bytes /*size*/, const RankTimes& start) override { return {start + 1, {}}; }

@@ -10,7 +10,7 @@
 
 #include "calibration/readers/readers.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -7,7 +7,7 @@
 #include "calibration/scatter.hpp"
 #include "collective/algorithms/exchanges.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

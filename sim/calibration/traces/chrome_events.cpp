@@ -4,7 +4,7 @@
 
 #include "calibration/traces/traces.hpp"
 #include "config/section.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

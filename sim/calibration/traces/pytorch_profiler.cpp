@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "calibration/traces/traces.hpp"
-#include "report/mapped.hpp"
 #include "timeline/quantile.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "calibration/traces/traces.hpp"
-#include "report/mapped.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

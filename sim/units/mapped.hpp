@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace farandole { inline namespace report {
+namespace farandole { inline namespace units {
 
 /// What `make` gives for each of the items.
 template <class Items, class Make>
@@ -36,4 +36,4 @@ std::vector<std::size_t> places_of(const Items& items, IsWanted is_wanted) {
   return places;
 }
 
-}}  // namespace farandole::report
+}}  // namespace farandole::units
