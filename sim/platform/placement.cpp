@@ -220,8 +220,7 @@ Placement place(const PlacementRule& rule, int ranks, std::vector<Host> hosts, c
   const Placement in_hosts = fill(ranks, hosts, usable, where);
   const Count devices = Count(rule.first_node + in_hosts.nodes_used) * layout.devices_per_node;
   if (!layout.nodes) require_at_most(devices, most_devices, "devices up to the last node used", where);
-  const int last = rule.first_node + in_hosts.nodes_used;
-  const int all = rule.nodes == Nodes::listed ? layout.nodes.value_or(last) : layout.nodes_for(last);
+  const int all = layout.nodes_for(rule.first_node + in_hosts.nodes_used);
   if (rule.first_node + in_hosts.nodes_used > all) {
     const auto most = (Count(all - rule.first_node) * hosts.front().slots).number();
     where.fail("at most " + std::to_string(most) + " ranks, " + std::to_string(hosts.front().slots) +

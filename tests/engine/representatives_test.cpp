@@ -87,6 +87,7 @@ class InTurn final : public CollectiveClock {
  public:
   Answer answer(Bytes /*size*/, const RankTimes& start) override { return {start, {}}; }
   std::optional<Answer> answer_of_any_group(Bytes /*size*/, const RankTimes& start) override {
+    EXPECT_EQ(start.size(), 10);
     return Answer{start + RankTimes::LinSpaced(start.size(), 1, static_cast<double>(start.size())), {.folded = true}};
   }
 };
