@@ -70,7 +70,14 @@ Bytes ChunkSizes::of(const Schedule& schedule, const Phase& phase, const Transfe
   if (phase.bundle.empty()) return run(placed.chunk);
   if (equal()) return Bytes(base_ * placed.count * static_cast<double>(phase.bundle.size()));
   Bytes sum;
-  for (const Offset& offset : phase.bundle) sum += run(moved(schedule, placed.chunk, offset.row, offset.column));
+  Bytes latest;  // the same in every row, of chunks without weights
+  for (std::size_t i = 0; i < phase.bundle.size(); ++i) {
+    const auto [row, column] = phase.bundle[i];
+    if (i == 0 || weighted() || column != phase.bundle[i - 1].column) {
+      latest = run(moved(schedule, placed.chunk, row, column));
+    }
+    sum += latest;
+  }
   return sum;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,9 +36,12 @@ constexpr double seconds_per_transfer = 2e-6;           // of a schedule, once; 
 constexpr double seconds_per_message = 1.5e-6;          // one by one
 constexpr double seconds_per_crossing_message = 15e-6;  // where receivers move on, or ranks that differ send to many
 constexpr double seconds_per_moving_message = 0.05e-6;  // likewise, where one rank's rates are everybody's,
-constexpr double seconds_per_parted_message = 3e-6;     // and at `message`, where a byte parts ranks
-constexpr double runs_to_infer = 12;                    // of a measured run, which settle what a device takes,
-constexpr double steps_to_infer = 170;                  // and the layers and tensors of its usual model
+constexpr double seconds_per_chosen_message = 20e-6;    // where packets choose their ways in every round, once,
+constexpr double seconds_per_known_message = 5e-9;      // and whenever it is sent
+constexpr double runs_of_bands = 3;
+constexpr double seconds_per_parted_message = 3e-6;  // and at `message`, where a byte parts ranks
+constexpr double runs_to_infer = 12;                 // of a measured run, which settle what a device takes,
+constexpr double steps_to_infer = 170;               // and the layers and tensors of its usual model
 constexpr double bytes_per_rank = 1024;
 constexpr double bytes_per_point = 8192;
 constexpr double bytes_per_coloured_message = 1500;
@@ -102,7 +106,7 @@ double tried_messages(const Scenario& scenario) {
 struct InnerTasks {
   double of_layers = 0;
   double of_stages = 0;
-  double expert_messages = 0;  // one by one, since they meet gradients
+  double messages = 0;  // one by one, since they meet gradients
 };
 
 InnerTasks inner_tasks(const Scenario& scenario) {
@@ -120,7 +124,15 @@ InnerTasks inner_tasks(const Scenario& scenario) {
   InnerTasks tasks;
   tasks.of_layers = (exchanges + of_experts) * passes * passes_of_a_layer * tasks_of_an_exchange;
   if (strategy.pipeline > 1) tasks.of_stages = tasks_of_a_stage * passes * strategy.pipeline;
-  tasks.expert_messages = of_experts * passes * passes_of_a_layer * scenario.platform.ranks * strategy.expert_parallel;
+  tasks.messages = of_experts * passes * passes_of_a_layer * scenario.platform.ranks * strategy.expert_parallel;
+  const int together = strategy.tensor_parallel;
+  const Platform& platform = scenario.platform.platform;
+  const bool share_nodes =
+      together > 1 && together < scenario.platform.placement.ranks_per_node(platform.devices_per_node);
+  if (share_nodes && scenario.fidelity == Fidelity::message) {
+    const double around = 2.0 * (together - 1);
+    tasks.messages += exchanges * passes * passes_of_a_layer * scenario.platform.ranks * around;
+  }
   return tasks;
 }
 
@@ -152,6 +164,26 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
   };
   const double each = by_message ? seconds_per_parted_message : seconds_per_moving_message;
   return static_cast<double>(std::ranges::count_if(sizes, is_one_by_one)) * each;
+}
+
+/// Of jobs whose shards are summed up by exchanges in which receivers move on, where packets choose their ways by what
+/// all others send in a round.
+Seconds time_of_exchanges(const Scenario& scenario, double iterations) {
+  const bool chooses = scenario.platform.platform.network.choice != nullptr;
+  if (!is_sharded(scenario.strategy) || !chooses || scenario.platform.ranks < 2) return Seconds(0);
+  const Model& model = scenario.workload.model;
+  std::set<std::string_view> blocks{""};
+  for (const Layer& layer : model.layers) blocks.insert(layer.block);
+  const auto units = static_cast<double>(blocks.size());
+  JobClocks clocks(scenario, scenario.platform.placement);
+  const Bytes of_unit = 4_B * static_cast<double>(model.parameters()) / units;
+  const Schedule schedule = clocks.schedule_of(Operation::reduce_scatter, Group::shards, of_unit);
+  double messages = 0;
+  for (const Phase& phase : schedule.phases) {
+    if (receivers_move(phase)) messages += static_cast<double>(transfers_per_round(phase)) * phase.repeats;
+  }
+  const double times = runs_of_bands * iterations * units;
+  return Seconds(messages * (seconds_per_chosen_message + times * seconds_per_known_message));
 }
 
 std::string about(Seconds time) {
@@ -191,12 +223,13 @@ Cost cost_of(const Scenario& scenario) {
   const double looked_at = meetings_of(scenario, scenario.platform.ranks) ? ranks * looked_at_of_sharded : ranks;
   const double iteration = (steps + inner.of_layers) * (seconds_per_step + looked_at * seconds_per_step_and_rank) +
                            inner.of_stages * (seconds_per_step + of_each_stage * seconds_per_step_and_rank) +
-                           inner.expert_messages * seconds_per_message +
+                           inner.messages * seconds_per_message +
                            server_messages(scenario) * seconds_per_server_message;
   const double tried = iterations * tried_messages(scenario) * seconds_per_message;
   constexpr double iterations_on_fewer_nodes = 12;
   const double fewer = elastic_trainings(scenario) * (ranks * seconds_per_rank + iterations_on_fewer_nodes * iteration);
-  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration) + tried + fewer);
+  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration) + tried + fewer +
+                     time_of_exchanges(scenario, iterations) / Seconds(1));
   const bool has_inner = inner.of_layers + inner.of_stages > 0;
   const std::array factors{
       Factor{"/measure/iterations", "iterations", static_cast<double>(scenario.measure.iterations), 100},

@@ -163,6 +163,10 @@ CollectiveClock& JobClocks::clock_of(const Collective& collective) {
   return *clock;
 }
 
+Schedule JobClocks::schedule_of(Operation operation, Group group, Bytes size) {
+  return route({operation, false, group}, 0, size).schedule();
+}
+
 void JobClocks::release_network() {
   if (last_ != nullptr) last_->release_network();
   last_ = nullptr;

@@ -290,7 +290,41 @@ void KnownPhase::carry_pipeline(RankTimes& moments) const {
   }
 }
 
+bool is_shift(const Schedule& schedule, const Phase& phase) {
+  const auto ranks = static_cast<std::size_t>(schedule.ranks);
+  if (phase.peer_step == 0 || phase.fan != 1 || phase.window != 0 || phase.transfers.size() != ranks) return false;
+  std::vector<bool> sends(ranks, false);
+  std::vector<bool> receives(ranks, false);
+  for (const Transfer& transfer : phase.transfers) {
+    if (transfer.start != 0) return false;
+    sends[static_cast<std::size_t>(transfer.from)] = receives[static_cast<std::size_t>(transfer.to)] = true;
+  }
+  return std::ranges::count(sends, true) == std::ssize(sends) && sends == receives;
+}
+
+KnownPhase::KnownPhase(const Schedule& schedule, const Phase& phase, std::vector<TransferCosts> of_repeats)
+    : schedule_(schedule), phase_(phase), of_repeats_(std::move(of_repeats)) {}
+
+/// As Repeats would: of one transfer that a rank receives the order does not matter.
+void KnownPhase::carry_shift(RankTimes& moments) const {
+  RankTimes begun(moments.size());
+  for (int repeat = 0; repeat < phase_.repeats; ++repeat) {
+    const TransferCosts& costs = of_repeats_[static_cast<std::size_t>(repeat)];
+    const std::int64_t step = std::int64_t{repeat} * phase_.peer_step % schedule_.ranks + schedule_.ranks;
+    begun = moments;
+    for (std::size_t t = 0; t < phase_.transfers.size(); ++t) {
+      const auto i = static_cast<Eigen::Index>(t);
+      const auto from = static_cast<Eigen::Index>(phase_.transfers[t].from);
+      const auto to = static_cast<Eigen::Index>((phase_.transfers[t].to + step) % schedule_.ranks);
+      const double done = (costs.waits[i] ? std::max(begun[from], begun[to]) : begun[from]) + costs.sending[i];
+      moments[from] = std::max(moments[from], done);
+      moments[to] = std::max(moments[to], std::max(done, begun[to]) + costs.reducing[i]);
+    }
+  }
+}
+
 void KnownPhase::carry(RankTimes& moments) const {
+  if (!of_repeats_.empty()) return carry_shift(moments);
   if (!runs_.empty()) return carry_pipeline(moments);
   for (const Track& track : tracks_) carry(track, moments);
   if (!tracks_.empty()) return;

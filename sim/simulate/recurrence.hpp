@@ -88,6 +88,8 @@ class KnownPhase {
   /// waits for its receiver, of one with that index. Nothing is reduced at a cost, and no processor kept busy.
   using Cost = std::function<std::pair<double, bool>(std::size_t index, Bytes bytes)>;
   KnownPhase(const Schedule& schedule, const Phase& phase, const ChunkSizes& sizes, const Cost& cost);
+  /// Of a phase that is_shift, with the costs of each repeat.
+  KnownPhase(const Schedule& schedule, const Phase& phase, std::vector<TransferCosts> of_repeats);
   /// Through all repeats.
   void carry(RankTimes& moments) const;
   /// Whether all ranks end at once, so long after the last begins, whoever that is.
@@ -105,6 +107,7 @@ class KnownPhase {
   [[nodiscard]] std::optional<Track> track_of(const Ring& ring) const;
   void carry(const Track& track, RankTimes& moments) const;
   void carry_pipeline(RankTimes& moments) const;
+  void carry_shift(RankTimes& moments) const;
 
   const Schedule& schedule_;
   const Phase& phase_;
@@ -119,7 +122,11 @@ class KnownPhase {
   std::vector<std::pair<std::size_t, std::size_t>> under_way_{};
   std::vector<int> lengths_{};
   std::vector<double> sending_{};
+  std::vector<TransferCosts> of_repeats_{};  // of a shift
 };
+
+/// Whether in every repeat each rank sends one transfer and receives one, to and from others in the next.
+bool is_shift(const Schedule& schedule, const Phase& phase);
 
 /// Through all repeats, where costs are the same in each.
 inline void carry(RankTimes& moments, const Schedule& schedule, const Phase& phase, TransferCosts costs) {

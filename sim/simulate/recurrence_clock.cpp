@@ -145,17 +145,25 @@ RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const Ch
 
 /// Null where it is not to be remembered.
 const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes) {
-  constexpr std::size_t most_transfers = std::size_t{1} << 20;  // in all
+  constexpr std::size_t most_transfers = std::size_t{1} << 22;  // in all
   const Phase& pattern = routed_.schedule().phases[phase];
   const auto found = known_.find({size, phase});
   if (found != known_.end()) return found->second ? &*found->second : nullptr;
-  const std::size_t transfers = transfers_per_round(pattern);
+  const bool shifts = is_shift(routed_.schedule(), pattern) && !routed_.has_occupancy();
+  const std::size_t transfers = transfers_per_round(pattern) * as_index(shifts ? pattern.repeats : 1);
   if (transfers > most_transfers) return nullptr;
   const bool varies = costs_vary(routed_, phase);
-  if (!varies) prepare();
-  auto fresh = varies ? unshared_pipeline(routed_, phase, sizes, sharing_, options_.network)
-                      : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
-                                                  costs_of_all(routed_, phase, rates_of_all(phase), sizes));
+  if (!varies || shifts) prepare();
+  std::vector<TransferCosts> of_repeats;
+  if (shifts) {
+    for_each_repeat(routed_, phase, sizes, [&](TransferCosts costs, const std::vector<std::size_t>& /*transfers*/) {
+      of_repeats.push_back(std::move(costs));
+    });
+  }
+  auto fresh = shifts   ? std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern, std::move(of_repeats))
+               : varies ? unshared_pipeline(routed_, phase, sizes, sharing_, options_.network)
+                        : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
+                                                    costs_of_all(routed_, phase, rates_of_all(phase), sizes));
   if (known_transfers_ + transfers > most_transfers) {
     known_.clear();
     known_transfers_ = 0;
@@ -180,16 +188,15 @@ const RecurrenceClock::KnownRound& RecurrenceClock::round_of(const RoutedSchedul
   return remembered.emplace(std::pair(phase, repeat), std::move(unremembered_)).first->second;
 }
 
-void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase,
-                                    const ChunkSizes& sizes) {
+void RecurrenceClock::for_each_repeat(const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes,
+                                      const VisitRepeat& visit) {
   const Phase& pattern = network.schedule().phases[phase];
   const bool by_class = folding_ && &network == &routed_ && only_receivers_move(network.schedule(), phase);
   std::optional<RoundRates> source;
-  Repeats repeats(moments, network.schedule(), pattern);
   if (!by_class) {
     for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
       const auto& [transfers, rates] = round_of(network, phase, repeat, source);
-      repeats.carry_once(transfer_costs(network, {phase, repeat, transfers}, rates, sizes), transfers);
+      visit(transfer_costs(network, {phase, repeat, transfers}, rates, sizes), transfers);
     }
     return;
   }
@@ -199,8 +206,17 @@ void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& ne
     const TransferRates& of_classes = round_of(folding_->quotient, phase, repeat, source).second;
     TransferRates rates = expanded(of_classes, classes, pattern);
     if (of_classes.send.size() > 0) occupy(rates, legs_of_round(network, phase, repeat));
-    repeats.carry_once(transfer_costs(network, {phase, repeat, all}, rates, sizes), all);
+    visit(transfer_costs(network, {phase, repeat, all}, rates, sizes), all);
   }
+}
+
+void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase,
+                                    const ChunkSizes& sizes) {
+  Repeats repeats(moments, network.schedule(), network.schedule().phases[phase]);
+  for_each_repeat(network, phase, sizes,
+                  [&](TransferCosts costs, const std::vector<std::size_t>& transfers) {  // NOLINT
+                    repeats.carry_once(costs, transfers);
+                  });
 }
 
 }}  // namespace farandole::simulate

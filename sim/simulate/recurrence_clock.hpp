@@ -48,7 +48,11 @@ class RecurrenceClock final : public CollectiveClock {
   /// The same for ranks that start apart, of whom nobody else remembers how they ended.
   RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
   const KnownPhase* known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes);
-  /// Through all repeats; one by one, where only receivers move, all transfers go at the rates of their classes.
+  /// What the transfers of every repeat cost; one by one, where only receivers move, all go at the rates of their
+  /// classes.
+  using VisitRepeat = std::function<void(TransferCosts costs, const std::vector<std::size_t>& transfers)>;
+  void for_each_repeat(const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes,
+                       const VisitRepeat& visit);
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);
   /// Valid until the next call. `rates`: of the network, set up only for repeats that are not remembered.
   const KnownRound& round_of(const RoutedSchedule& network, std::size_t phase, int repeat,

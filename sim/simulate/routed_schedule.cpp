@@ -53,60 +53,65 @@ RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, cons
   if (is_any_long) handshakes_ = platform.transport.handshakes;  // else ranks stay alike
   const bool is_limited = platform.flow_rate < BytesPerSecond::infinity();
   if (is_limited) add_connections(platform);
-  if (platform.network.choice) shares_ = std::make_shared<Shares>();
+  if (platform.network.choice) later_legs_ = std::make_shared<LaterLegs>();
   when_asked_ = !is_limited && (routing == Routing::when_asked || are_many(*schedule_, platform));
   const bool moves = std::ranges::any_of(schedule_->phases, [](const Phase& phase) { return phase.peer_step != 0; });
-  if (when_asked_ || moves || shares_) {
+  if (when_asked_ || moves || later_legs_) {
     where_ = std::make_shared<std::pair<Platform, Placement>>(platform, placement);
   }
   for (std::size_t phase = 0; phase < legs_->size() && !when_asked_; ++phase) {
-    (*legs_)[phase] = legs_of(phase, platform, placement);
+    (*legs_)[phase] = legs_of(phase, std::nullopt, platform, placement);
   }
 }
 
 const std::vector<RoutedSchedule::Leg>& RoutedSchedule::legs(std::size_t phase) const {
   auto& legs = (*legs_)[phase];
-  if (when_asked_ && legs.empty()) legs = legs_of(phase, where_->first, where_->second);
+  if (when_asked_ && legs.empty()) legs = legs_of(phase, std::nullopt, where_->first, where_->second);
   return legs;
 }
 
-std::vector<RoutedSchedule::Leg> RoutedSchedule::legs_of(std::size_t number, const Platform& platform,
-                                                         const Placement& placement) const {
+/// Without a repeat: of every transfer in the first that it takes part in.
+std::vector<RoutedSchedule::Leg> RoutedSchedule::legs_of(std::size_t number, std::optional<int> repeat,
+                                                         const Platform& platform, const Placement& placement) const {
   const Phase& phase = schedule_->phases[number];
-  if (goes_the_same_ways(*schedule_, number)) {
+  if (!repeat && goes_the_same_ways(*schedule_, number)) {
     std::vector<Leg> legs = this->legs(number - 1);
     for (std::size_t t = 0; t < legs.size(); ++t) legs[t].reduce_rate = reduce_rate(platform, phase.transfers[t]);
     return legs;
   }
-  const std::vector<int>* shares = shares_ ? &shares_of(number, std::nullopt, platform, placement) : nullptr;
+  const auto for_each_placed = [&](const auto& visit) {
+    for (const Transfer& transfer : phase.transfers) {
+      for (int lane = 0; lane < phase.fan; ++lane) {
+        const Transfer placed = in_repeat(*schedule_, phase, transfer, repeat.value_or(transfer.start), lane);
+        visit(placed, placement.device_of_rank[as_index(placed.from)], placement.device_of_rank[as_index(placed.to)]);
+      }
+    }
+  };
+  std::vector<RouteChoice> choices;
+  std::vector<int> shares;
+  if (later_legs_) {
+    choices.reserve(transfers_per_round(phase));
+    for_each_placed(
+        [&](const Transfer& /*placed*/, int from, int to) { choices.push_back(platform.choices(from, to)); });
+    shares = minimal_parts(choices, capacities_, platform.first_network_link());
+  }
   std::vector<Leg> legs;
   legs.reserve(transfers_per_round(phase));
-  for (const Transfer& transfer : phase.transfers) {
-    for (int lane = 0; lane < phase.fan; ++lane) {
-      const Transfer placed = in_repeat(*schedule_, phase, transfer, transfer.start, lane);
-      const std::size_t index = legs.size();
-      legs.push_back(between(platform, placement, placed, connection(number, index),
-                             shares != nullptr ? (*shares)[index] : choice_parts));
-    }
-  }
+  for_each_placed([&](const Transfer& placed, int from, int to) {
+    const std::size_t index = legs.size();
+    Route route = later_legs_ ? choices[index].split(shares[index]) : platform.route(from, to);
+    legs.push_back(over(std::move(route), platform, placement, placed, connection(number, index)));
+  });
   return legs;
 }
 
-const std::vector<int>& RoutedSchedule::shares_of(std::size_t number, std::optional<int> repeat,
-                                                  const Platform& platform, const Placement& placement) const {
-  const auto [known, is_new] = shares_->try_emplace({number, repeat.value_or(-1)});
-  if (!is_new) return known->second;
-  const Phase& phase = schedule_->phases[number];
-  std::vector<RouteChoice> pairs;
-  pairs.reserve(transfers_per_round(phase));
-  for (const Transfer& transfer : phase.transfers) {
-    for (int lane = 0; lane < phase.fan; ++lane) {
-      const Transfer placed = in_repeat(*schedule_, phase, transfer, repeat.value_or(transfer.start), lane);
-      pairs.push_back(platform.choices(placement.device_of_rank[static_cast<std::size_t>(placed.from)],
-                                       placement.device_of_rank[static_cast<std::size_t>(placed.to)]));
-    }
-  }
-  return known->second = minimal_parts(pairs, capacities_, platform.first_network_link());
+/// Those of the latest repeats; others are worked out again.
+const std::vector<RoutedSchedule::Leg>& RoutedSchedule::later_legs_of(std::size_t phase, int repeat) const {
+  constexpr std::size_t most_remembered = std::size_t{1} << 20;
+  const auto known = later_legs_->find({phase, repeat});
+  if (known != later_legs_->end()) return known->second;
+  if ((later_legs_->size() + 1) * transfers_per_round(schedule_->phases[phase]) > most_remembered) later_legs_->clear();
+  return (*later_legs_)[{phase, repeat}] = legs_of(phase, repeat, where_->first, where_->second);
 }
 
 /// Before a leg or a link is changed, of this one and not of its copies.
@@ -114,6 +119,7 @@ void RoutedSchedule::know_all_legs() {
   for (std::size_t phase = 0; phase < legs_->size(); ++phase) static_cast<void>(legs(phase));
   legs_ = std::make_shared<Legs>(*legs_);
   when_asked_ = false;
+  if (later_legs_) later_legs_ = std::make_shared<LaterLegs>();
 }
 
 void RoutedSchedule::add_connections(const Platform& platform) {
@@ -149,11 +155,10 @@ std::vector<FluidLink> RoutedSchedule::fluid_links() const {
   return links;
 }
 
-RoutedSchedule::Leg RoutedSchedule::between(const Platform& platform, const Placement& placement,
-                                            const Transfer& transfer, int connection, int minimal_parts) const {
-  const int from = placement.device_of_rank[static_cast<std::size_t>(transfer.from)];
-  const int to = placement.device_of_rank[static_cast<std::size_t>(transfer.to)];
-  Route route = shares_ ? platform.choices(from, to).split(minimal_parts) : platform.route(from, to);
+RoutedSchedule::Leg RoutedSchedule::over(Route route, const Platform& platform, const Placement& placement,
+                                         const Transfer& transfer, int connection) const {
+  const int from = placement.device_of_rank[as_index(transfer.from)];
+  const int to = placement.device_of_rank[as_index(transfer.to)];
   leave_out_idle(route.links);
   const bool between_nodes = platform.node_of(from) != platform.node_of(to);
   if (connection >= 0 && between_nodes) {
@@ -183,21 +188,18 @@ bool RoutedSchedule::has_occupancy() const {
 
 RoutedSchedule::Leg RoutedSchedule::leg(std::size_t phase, std::size_t index, int repeat) const {
   const bool is_first = repeat == 0 || !receivers_move(schedule_->phases[phase]);
-  if (is_first && !(*legs_)[phase].empty()) return (*legs_)[phase][index];
+  if (is_first && (later_legs_ || !(*legs_)[phase].empty())) return legs(phase)[index];
   if (!is_first && later_) return later_(phase, index, repeat);
-  return leg_of(phase, index, is_first ? std::nullopt : std::optional(repeat));
-}
-
-/// Without a repeat: in the first that the transfer takes part in.
-RoutedSchedule::Leg RoutedSchedule::leg_of(std::size_t phase, std::size_t index, std::optional<int> repeat) const {
+  if (!is_first && later_legs_) return later_legs_of(phase, repeat)[index];
   const Phase& pattern = schedule_->phases[phase];
   const auto fan = static_cast<std::size_t>(pattern.fan);
   const Transfer& transfer = pattern.transfers[index / fan];
   const auto& [platform, placement] = *where_;
-  return between(
-      platform, placement,
-      in_repeat(*schedule_, pattern, transfer, repeat.value_or(transfer.start), static_cast<int>(index % fan)),
-      connection(phase, index), shares_ ? shares_of(phase, repeat, platform, placement)[index] : choice_parts);
+  const Transfer placed =
+      in_repeat(*schedule_, pattern, transfer, is_first ? transfer.start : repeat, static_cast<int>(index % fan));
+  const auto device = [&](int rank) { return placement.device_of_rank[as_index(rank)]; };
+  return over(platform.route(device(placed.from), device(placed.to)), platform, placement, placed,
+              connection(phase, index));
 }
 
 int RoutedSchedule::parts() const {

@@ -106,16 +106,15 @@ class RoutedSchedule {
   [[nodiscard]] const MessageCost& message_cost() const { return message_cost_; }
 
  private:
-  [[nodiscard]] Leg between(const Platform& platform, const Placement& placement, const Transfer& transfer,
-                            int connection, int minimal_parts) const;
-  [[nodiscard]] const std::vector<int>& shares_of(std::size_t phase, std::optional<int> repeat,
-                                                  const Platform& platform, const Placement& placement) const;
+  [[nodiscard]] Leg over(Route route, const Platform& platform, const Placement& placement, const Transfer& transfer,
+                         int connection) const;
   void find_bundles_for_all_legs();
   void take_network_for_a_switch();
   void leave_out_idle(std::vector<int>& links) const;
   void add_connections(const Platform& platform);
-  [[nodiscard]] std::vector<Leg> legs_of(std::size_t phase, const Platform& platform, const Placement& placement) const;
-  [[nodiscard]] Leg leg_of(std::size_t phase, std::size_t index, std::optional<int> repeat) const;
+  [[nodiscard]] std::vector<Leg> legs_of(std::size_t phase, std::optional<int> repeat, const Platform& platform,
+                                         const Placement& placement) const;
+  [[nodiscard]] const std::vector<Leg>& later_legs_of(std::size_t phase, int repeat) const;
   void know_all_legs();
   [[nodiscard]] int connection(std::size_t phase, std::size_t index) const {
     return connections_.empty() ? -1 : connections_[phase][index];
@@ -133,10 +132,10 @@ class RoutedSchedule {
   std::optional<Handshakes> handshakes_;
   std::shared_ptr<const std::pair<Platform, Placement>> where_;  // kept only where it will be asked
   LaterLeg later_;
-  // By phase and repeat, -1 for the first of each transfer: of what each sends, over minimal ways.
-  using Shares = std::map<std::pair<std::size_t, int>, std::vector<int>>;
-  std::shared_ptr<Shares> shares_;  // null where packets do not choose
-  std::vector<bool> idle_;          // by link; empty: none is forgotten
+  // By phase and repeat, where packets choose their ways by what all transfers of it send; null where they do not.
+  using LaterLegs = std::map<std::pair<std::size_t, int>, std::vector<Leg>>;
+  std::shared_ptr<LaterLegs> later_legs_;
+  std::vector<bool> idle_;  // by link; empty: none is forgotten
   bool when_asked_ = false;
   bool eager_sends_ = false;
   Bytes send_window_;

@@ -38,10 +38,11 @@ void RoutedSchedule::forget_idle_links() {
   if (!where_ || !connections_.empty()) return;
   const auto& is_switch = where_->first.network.never_full;
   if (is_switch && is_switch(where_->first, capacities_)) take_network_for_a_switch();
-  if (!shares_) return;
+  if (!later_legs_) return;
   idle_ = never_full(where_->first, where_->second, capacities_);
   find_bundles_for_all_legs();
   legs_ = std::make_shared<Legs>(*legs_);
+  later_legs_ = std::make_shared<LaterLegs>();
   for (auto& phase : *legs_) {
     for (Leg& leg : phase) leave_out_idle(leg.links);
   }
@@ -51,7 +52,7 @@ void RoutedSchedule::forget_network_of_even_exchange() {
   if (!where_ || !when_asked_ || !connections_.empty()) return;
   if (!network_is_idle_in_even_exchange(*schedule_, where_->first, where_->second, capacities_)) return;
   take_network_for_a_switch();
-  shares_.reset();
+  later_legs_.reset();
   idle_.clear();
 }
 

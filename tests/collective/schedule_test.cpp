@@ -139,6 +139,19 @@ TEST(ChunkSizes, OfATransferAreTheSumOfItsChunksAlsoPastTheEndOfTheRow) {
   }
 }
 
+TEST(ChunkSizes, OfABundleAreTheSumOfItsChunksInWhateverRowsAndColumns) {
+  for (const auto& weights : {std::vector<double>{}, std::vector<double>{1, 0, 3, 2, 5, 1, 1, 4, 2}}) {
+    Schedule schedule = built(Operation::alltoall, "pairwise", 3);
+    schedule.weights = weights;
+    const ChunkSizes sizes(Bytes(10), schedule);
+    const Phase phase{.name = "any", .transfers = {}, .bundle = {{1, 0}, {2, 0}, {0, 1}, {1, 1}, {-1, 2}, {0, 0}}};
+    const Transfer transfer{0, 1, 4, Action::copy};
+    Bytes sum;
+    for_each_chunk(schedule, phase, transfer, [&](Chunk each) { sum += sizes[each]; });
+    EXPECT_EQ(sizes.of(schedule, phase, transfer), sum);
+  }
+}
+
 TEST(NcclTree, IsTheOneOfItsSourceForEightRanks) {
   // Rank 0 above 4, 4 above 2 and 6, these above the odd ranks; the second is the first mirrored.
   EXPECT_EQ(nccl_tree(8, WhichTree::first).parent, (std::vector<int>{-1, 2, 4, 2, 0, 6, 4, 6}));

@@ -228,6 +228,8 @@ TEST(RailsOfNdr, ComeByUnitsOf128NodesAsManyAsAJobNeeds) {
   last.nodes = PlacementRule::Nodes::listed;
   last.listed = {2047};
   EXPECT_EQ(place(last, 1, {}, layout_of(machine), anywhere()).device_of_rank, std::vector<int>{2047 * 8});
+  EXPECT_EQ(build(machine, 128, anywhere()).network.switches.size(), 32U + 32U);  // no level that nothing crosses
+  EXPECT_EQ(build(machine, 256, anywhere()).network.switches.size(), 2 * (32U + 32U) + 256U);
   // Between units of one 128 a way goes by a spine, between others by a core.
   const Platform two = build(machine, 256, anywhere());
   const auto crosses = [&](int from, int to, const char* what) {

@@ -92,4 +92,34 @@ TEST(FoldingByShift, IsNotDoneForRanksThatStartApart) {
   EXPECT_FALSE(clock->answer(8_MB, start).provenance.folded);
 }
 
+TEST(Shifts, CarryEveryStartThroughTheRecurrence) {
+  // begin = T[from], of what waits for its receiver max(T[from], T[to]);  done = begin + alpha + m / B;
+  // T' = max(T, done) of the sender, max(T, done) + m / reduce rate of the receiver, who is i + 1 ahead in round i.
+  const int n = 11;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Random random(seed);
+    const bool reduces = draw(random, 0, 1) == 0;
+    const bool waits = draw(random, 0, 1) == 0;
+    Platform platform = test::star(n, 1_GBps, 2_us);
+    platform.transport.reduce_rate = 4_GBps;
+    platform.transport.message.rendezvous_from = waits ? 0_B : Bytes::infinity();
+    const Operation operation = reduces ? Operation::reduce_scatter : Operation::alltoall;
+    const auto clock =
+        make_collective_clock(Fidelity::flow, RoutedSchedule(built(operation, "pairwise", n), platform, in_order(n)));
+    RankTimes moments(n);
+    for (double& moment : moments) moment = 1e-4 * draw(random, 0, 100);
+    const RankTimes ends = clock->completion_times(11_MB, moments);
+    for (int round = 0; round < n - 1; ++round) {
+      const RankTimes before = moments;
+      for (int rank = 0; rank < n; ++rank) {
+        const int to = (rank + round + 1) % n;
+        const double done = (waits ? std::max(before[rank], before[to]) : before[rank]) + 2e-6 + 1e-3;
+        moments[rank] = std::max(moments[rank], done);
+        moments[to] = std::max(moments[to], std::max(done, before[to]) + (reduces ? 1e-3 / 4 : 0));
+      }
+    }
+    EXPECT_LT((ends / moments - 1).abs().maxCoeff(), 1e-12) << name(operation) << ", seed " << seed;
+  }
+}
+
 }}  // namespace farandole::shift_test

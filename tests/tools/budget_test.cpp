@@ -109,6 +109,29 @@ TEST_F(OverBudget, AreMessagesOfALibraryWhereNoRanksAreAlike) {
               HasSubstr("got 4,663,440 messages between 2,160 ranks"));
 }
 
+// On Aurora every round of oneCCL's exchange between nodes has ways and rates of its own: 1,536 ranks took 140 s.
+TEST_F(OverBudget, AreShardsOfManyNodesWherePacketsChooseTheirWays) {
+  const std::string scenario = R"({"name": "n", "workload": {"model": "gpt2_small", "batch_per_rank": 1},
+      "platform": {"topology": "aurora", "ranks": RANKS}, "strategy": {"kind": "fsdp"}, "measure": {"iterations": 3}})";
+  const auto with_ranks = [&](const std::string& ranks) {
+    return std::string(scenario).replace(scenario.find("RANKS"), 5, ranks);
+  };
+  place_.write("s.json", with_ranks("12000"));
+  EXPECT_THAT(refusal("run s.json --quiet"),
+              HasSubstr("s.json:2: /platform/ranks: expected what a --budget of 30 s allows, got 12,000 ranks"));
+  place_.write("s.json", with_ranks("192"));
+  EXPECT_EQ(place_.run("ulimit -t 10; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
+}
+
+// Messages of narrow groups meet gradients in the node, and are sent one by one.
+TEST_F(OverBudget, AreMessagesOfTensorGroupsThatShareNodes) {
+  const std::string scenario = R"({"name": "n", "workload": {"model": "llama3_8b", "batch_per_rank": 1},
+      "platform": {"topology": "dgx-h100", "ranks": 512}, "strategy": {"kind": "fsdp", "tensor_parallel": 4}})";
+  place_.write("s.json", scenario);
+  EXPECT_THAT(refusal("run s.json --quiet --fidelity message"), HasSubstr("expected what a --budget of 30 s allows"));
+  EXPECT_EQ(place_.run("ulimit -t 5; " FARANDOLE_PROGRAM " run s.json --quiet --fidelity flow").status, 0);
+}
+
 // Each is run a dozen times before anything else.
 TEST_F(OverBudget, AreManyMeasuredRunsAndThoseOfManyRanks) {
   const auto measured = [&](int rows, int ranks) {

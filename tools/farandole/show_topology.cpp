@@ -218,9 +218,10 @@ Shown show_topology(const ShowRequest& request) {
   shown.text = fmt::format("{}: {}\n", topology.name, topology.summary);
   shown.text +=
       topology.nodes
-          ? fmt::format("  {} nodes{}, {} devices ({} each, {}), {} links\n", platform.nodes,
-                        topology.unit > 0 ? fmt::format(", as many again up to {}", *topology.nodes) : "",
-                        platform.devices(), platform.devices_per_node, device_text(platform), platform.links.size())
+          ? fmt::format(
+                "  {} nodes{}, {} devices ({} each, {}), {} links\n", platform.nodes,
+                topology.unit > 0 ? fmt::format(", growing by {} up to {}", topology.unit, *topology.nodes) : "",
+                platform.devices(), platform.devices_per_node, device_text(platform), platform.links.size())
           : fmt::format("  nodes as needed, {} device each ({})\n", platform.devices_per_node, device_text(platform));
   shown.text += fmt::format("  a collective starts in {}\n", format(platform.transport.launch));
   if (const std::string& library = platform.transport.library; !library.empty()) {

@@ -208,6 +208,10 @@ Plan sized(const FatTree& tree, const Platform& platform, const Value& where) {
     where.fail(fmt::format("at most the {} nodes that the tree has room for", room),
                fmt::format("{} nodes", platform.nodes));
   }
+  // Above spines that join all leaves nothing meets.
+  for (; layout.levels.size() > 2 && layout.leaves / layout.levels.back().down >= needed; layout.levels.pop_back()) {
+    layout.leaves /= layout.levels.back().down;
+  }
   return plan;
 }
 
