@@ -294,4 +294,19 @@ TEST(LaunchLine, WithoutAVersionMeansTheNewestRelease) {
   EXPECT_THAT(place.farandole(line + " --set /strategy/version=0.21.0").out, HasSubstr("horovod.version: 0.21.0"));
 }
 
+/// As people write them for Hydra, torchtitan and OmegaConf.
+TEST(Settings, BehindTheFileAndWithDotsAreThoseOfSetAndTheLastOneCounts) {
+  const test::Workplace place;
+  const auto printed = [&](const std::string& settings) {
+    const test::Finished run =
+        place.farandole("run " + test::scenario("one-node-resnet50") + " --quiet --format json " + settings);
+    EXPECT_EQ(run.status, 0) << settings << run.err;
+    return run.out;
+  };
+  const std::string pointers = printed("--set '/sweep={}' --set /platform/ranks=4 --set /measure/iterations=3");
+  EXPECT_EQ(printed("--set 'sweep={}' --set platform.ranks=4 --set measure.iterations=3"), pointers);
+  EXPECT_EQ(printed("'sweep={}' platform.ranks=4 /measure/iterations=3"), pointers);
+  EXPECT_EQ(printed("'sweep={}' platform.ranks=4 --set platform.ranks=8 --set measure.iterations=3"), pointers);
+}
+
 }}  // namespace farandole::commands_test

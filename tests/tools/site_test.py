@@ -254,7 +254,7 @@ class Help(unittest.TestCase):
                 ("run", "--budget"): (["--budget"], "TIME, SIZE", "30 s, 1 GiB", ""),
                 ("run", "--point-timeout"): (["--point-timeout"], "TIME", "1 h", ""),
                 ("run", "--jobs"): (["--jobs"], "N", "", ""),
-                ("run", "--set"): (["--set"], "/POINTER=VALUE", "", ""),
+                ("run", "--set"): (["--set"], "KEY=VALUE", "", ""),
                 ("show", "kind"): (["kind"], "KIND", "", ""),
                 ("validate", "measured"): (["measured"], "MEASURED", "", "Excludes: --published")}.items():
             self.assertEqual(found[key], expected, key)

@@ -50,7 +50,7 @@ void BenchTraining::add_to(CLI::App& command) {
               "real, as its strategy decides")
           ->type_name("SCENARIO.json");
   command.add_option("--set", settings, "replace a value of the scenario; may be repeated")
-      ->type_name("/POINTER=VALUE")
+      ->type_name("KEY=VALUE")
       ->allow_extra_args(false)
       ->needs(training);
   command.add_option("--timeline", timeline, "write a Chrome trace of rank 0 of the scenario")

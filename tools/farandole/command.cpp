@@ -1,5 +1,6 @@
 #include "command.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "config/section.hpp"
@@ -29,17 +30,40 @@ std::string document_summary(const Document& document) {
   return summary ? read<std::string>(*summary) : "";
 }
 
+namespace {
+
+constexpr const char* key_and_value = "KEY=VALUE such as platform.ranks=64 or /platform/ranks=64";
+
+/// As Hydra, torchtitan and OmegaConf write a key: strategy.kind for /strategy/kind. What has a slash is a pointer.
+std::string pointer_of_key(std::string key) {
+  if (key.empty() || key.find('/') != std::string::npos) return key;
+  std::ranges::replace(key, '.', '/');
+  return "/" + key;
+}
+
+}  // namespace
+
 void set_value(Document& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
-  if (equals == std::string::npos) refuse_option("--set", "/json/pointer=VALUE", assignment);
-  set_after_measuring(document, assignment.substr(0, equals), assignment.substr(equals + 1));
+  if (equals == std::string::npos) refuse_option("--set", key_and_value, assignment);
+  set_after_measuring(document, pointer_of_key(assignment.substr(0, equals)), assignment.substr(equals + 1));
 }
 
 void ScenarioArguments::add_to(CLI::App& command, const std::string& file_help) {
   command.add_option("scenario", file, file_help)->required()->type_name("SCENARIO.json");
-  command.add_option("--set", settings, "replace a value of the scenario; may be repeated")
-      ->type_name("/POINTER=VALUE")
+  command.add_option("--set", settings, "replace a value of the scenario, by key or JSON pointer; may be repeated")
+      ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  const auto add = [this](const std::vector<std::string>& behind) {
+    for (const std::string& assignment : behind) {
+      if (assignment.find('=') == std::string::npos) refuse_option("settings", key_and_value, assignment);
+      settings.push_back(assignment);
+    }
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "settings", add, "what --set would replace, behind the file: platform.ranks=64 strategy.kind=fsdp")
+      ->type_name("KEY=VALUE");
 }
 
 Document ScenarioArguments::read() const {

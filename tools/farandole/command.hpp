@@ -48,13 +48,13 @@ class OptionValue {
   Value value_;
 };
 
-/// Carries out `--set /json/pointer=VALUE`.
+/// Carries out `--set KEY=VALUE`, whose key is a JSON pointer or has dots in place of slashes.
 void set_value(Document& document, const std::string& assignment);
 
 /// A scenario's file and what is set in it.
 struct ScenarioArguments {
   std::string file;
-  std::vector<std::string> settings;
+  std::vector<std::string> settings;  // by --set, then those behind the file
 
   void add_to(CLI::App& command, const std::string& file_help);
   [[nodiscard]] Document read() const;

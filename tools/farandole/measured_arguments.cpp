@@ -25,7 +25,7 @@ void MeasuredArguments::add_to(CLI::App& command) {
   command.add_option("measured", files, "files with measurements, of any form farandole knows")->type_name("MEASURED");
   command.add_option("--topology", topology, "a file, or a name in topologies/")->type_name("T");
   command.add_option("--set", settings, "replace a value of the topology; may be repeated")
-      ->type_name("/POINTER=VALUE")
+      ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command.add_option("--only", only, "only measurements of this family or operation; may be repeated")
       ->type_name("NAME")
