@@ -1,5 +1,6 @@
 // farandole import, from the text that Keras prints to a run.
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "tools/process.hpp"
 
@@ -105,6 +106,100 @@ TEST(ImportCommand, RefusesWithTheLineAndLeavesNoFile) {
   EXPECT_EQ(place.farandole("import keras_summary net.txt --input 28xtwo").status, 2);
   place.write("3.txt", summary);
   EXPECT_EQ(place.farandole("import keras_summary 3.txt --name My-Net --output net.json").status, 2);
+}
+
+/// A matrix of nvidia-smi topo -m, without its legend: `links` between any two GPUs, a NUMA node for `of_socket` of
+/// them. `nearness(gpu, nic)`.
+template <class Links, class Nearness>
+std::string matrix(int gpus, int nics, int of_socket, Links links, Nearness nearness) {
+  std::string text = "\x1b[4m";
+  for (int gpu = 0; gpu < gpus; ++gpu) text += "\tGPU" + std::to_string(gpu);
+  for (int nic = 0; nic < nics; ++nic) text += "\tNIC" + std::to_string(nic);
+  text += "\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\x1b[0m\n";
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    text += "GPU" + std::to_string(gpu);
+    for (int other = 0; other < gpus; ++other) text += other == gpu ? "\t X " : "\t" + std::string(links(gpu, other));
+    for (int nic = 0; nic < nics; ++nic) text += "\t" + std::string(nearness(gpu, nic));
+    text += "\t0-47\t" + std::to_string(gpu / of_socket) + "\t\tN/A\n";
+  }
+  return text;
+}
+
+TEST(NodeMatrix, BecomesTheNodeOfAMachineThatRuns) {
+  const test::Workplace place;
+  // A NIC for every GPU, in the other order, and a ninth of the management, as on Azure's ND H100 v5.
+  const auto nearness = [](int gpu, int nic) {
+    return nic == 8 ? "SYS" : nic == 7 - gpu ? "PIX" : (nic < 4) == (gpu >= 4) ? "NODE" : "SYS";
+  };
+  place.write("topo.txt", matrix(
+                              8, 9, 4, [](int, int) { return "NV18"; }, nearness));
+  const test::Finished imported =
+      place.farandole("import topo.txt --topology hgx-h100 --nic '200 Gbit/s' --output own.json");
+  EXPECT_EQ(imported.status, 0) << imported.err;
+  EXPECT_EQ(imported.err, "own: 8 GPUs, 18 NVLinks each into switches, 2 sockets, 8 NICs (1 further off left out)\n");
+  const auto own = nlohmann::json::parse(test::contents(place.folder() / "own.json")).at("node");
+  EXPECT_EQ(own.at("nics_at").dump(),
+            R"(["socket1","socket1","socket1","socket1","socket0","socket0","socket0","socket0"])");
+  EXPECT_EQ(own.at("nic").at("rate"), "200 Gbit/s");
+  EXPECT_EQ(place.farandole("check own.json").out, "own.json: topology, ok\n");
+  EXPECT_EQ(place.farandole("collective --topology own.json --ranks 16").status, 0);
+}
+
+TEST(NodeMatrix, KnowsPairsSwitchesAndMeshes) {
+  const test::Workplace place;
+  const auto node_of = [&](const std::string& text, const std::string& like) {
+    place.write("topo.txt", text);
+    const test::Finished imported = place.farandole("import topo.txt --topology " + like);
+    EXPECT_EQ(imported.status, 0) << imported.err;
+    return nlohmann::json::parse(imported.out).at("node");
+  };
+  // Pairs of GPUs with pairs of NICs on a switch, four sockets: a DGX A100.
+  const auto pairs = node_of(matrix(
+                                 8, 8, 2, [](int, int) { return "NV12"; },
+                                 [](int gpu, int nic) { return nic / 2 == gpu / 2 ? "PXB" : "SYS"; }),
+                             "dgx-a100");
+  EXPECT_EQ(pairs.at("fabric").at("pcie").at("devices_per_switch"), 2);
+  EXPECT_EQ(pairs.at("fabric").at("pcie").at("sockets"), 4);
+  EXPECT_EQ(pairs.at("nics_at").dump(),
+            R"(["switch0","switch0","switch1","switch1","switch2","switch2","switch3","switch3"])");
+  // Four A100 with four links between any two: 12 each, and no switch. One socket.
+  const auto four = node_of(matrix(
+                                4, 1, 4, [](int, int) { return "NV4"; }, [](int, int) { return "NODE"; }),
+                            "dgx-a100");
+  EXPECT_EQ(four.at("devices"), 4);
+  EXPECT_EQ(four.at("fabric").at("nvlink").at("mesh").size(), 6U);
+  EXPECT_FALSE(four.at("fabric").at("nvlink").contains("links_per_device"));
+  EXPECT_FALSE(four.at("fabric").at("pcie").contains("interconnect"));
+  EXPECT_EQ(four.at("nics_at").dump(), R"(["socket0"])");
+  // Two bridged pairs.
+  const auto bridged = node_of(matrix(
+                                   4, 2, 2, [](int gpu, int other) { return gpu / 2 == other / 2 ? "NV12" : "SYS"; },
+                                   [](int gpu, int nic) { return gpu / 2 == nic ? "NODE" : "SYS"; }),
+                               "dgx-a100");
+  EXPECT_EQ(bridged.at("fabric").at("nvlink").at("mesh").dump(), "[[0,1,12],[2,3,12]]");
+  EXPECT_EQ(bridged.at("nics_at").dump(), R"(["socket0","socket1"])");
+}
+
+TEST(NodeMatrix, IsRefusedWithTheLineWhereItIsNone) {
+  const test::Workplace place;
+  const auto links = [](int, int) { return "NV18"; };
+  const auto near = [](int, int) { return "NODE"; };
+  const auto refusal = [&](const std::string& text, const std::string& options = "--topology hgx-h100") {
+    place.write("topo.txt", text);
+    const test::Finished refused = place.farandole("import topo.txt --output own.json " + options);
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_FALSE(std::filesystem::exists(place.folder() / "own.json"));
+    return refused.err;
+  };
+  const std::string whole = matrix(8, 8, 4, links, near);
+  EXPECT_THAT(refusal(whole, ""), HasSubstr("--topology: expected the machine that the node is like"));
+  EXPECT_THAT(refusal(whole.substr(0, whole.find("GPU5\tNV"))), HasSubstr("expected a row for every GPU"));
+  EXPECT_THAT(refusal(std::string(whole).replace(whole.find("NODE"), 4, "NEAR")),
+              HasSubstr("topo.txt:2: expected PIX, PXB, PHB, NODE, SYS, got \"NEAR\""));
+  EXPECT_THAT(refusal(std::string(whole).replace(whole.find("NV18"), 4, "OK")),
+              HasSubstr("topo.txt:2: expected NV and a number"));
+  EXPECT_THAT(refusal(matrix(8, 8, 3, links, near)), HasSubstr("as many on each"));
+  EXPECT_THAT(refusal(whole, "--topology theta"), HasSubstr("NVLink"));
 }
 
 }}  // namespace farandole::import_command_test

@@ -14,8 +14,10 @@
 #include "calibration/traces/traces.hpp"
 #include "command.hpp"
 #include "config/text.hpp"
+#include "node_matrix.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
+#include "platform/topology.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 #include "scenario/catalogue.hpp"
@@ -37,12 +39,15 @@ struct ImportArguments {
   std::string model;
   std::string variant;
   std::string batch = "1";
+  std::string topology;
+  std::string nic;
 };
 
-/// The workload file, and a line about what was found.
+/// The workload file, or a machine's, and a line about what was found.
 struct Imported {
   std::string file;
   std::string found;
+  bool is_machine = false;
 };
 
 /// "28x28x1".
@@ -131,6 +136,23 @@ Imported import_huggingface_config(const std::string& text, const ImportArgument
                       read.name, read.parameters(), read.tensors())};
 }
 
+Imported import_node_matrix(const std::string& text, const ImportArguments& arguments) {
+  if (arguments.topology.empty()) {
+    refuse_option("--topology", "the machine that the node is like: its GPUs, links and network", "nothing");
+  }
+  const OptionValue like("--topology", arguments.topology);
+  Document document = Document::read(Catalogue().topology(arguments.topology, like.value()).file);
+  std::string found = put_node_matrix(text, arguments.file, document);
+  const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
+  const std::string name = arguments.name.empty() ? std::filesystem::path(named_by).stem().string() : arguments.name;
+  document.set("/name", nlohmann::json(name).dump());
+  document.set("/summary",
+               nlohmann::json(fmt::format("{}, in place of its node {}", arguments.topology, found)).dump());
+  if (!arguments.nic.empty()) document.set("/node/nic/rate", nlohmann::json(arguments.nic).dump());
+  document.set("/$schema", "urn:farandole:schema:0.1:topology");
+  return {json_text(document.to_ordered_json(), 2) + "\n", name + ": " + found, true};
+}
+
 struct ImportKind {
   const char* name;
   Imported (*import)(const std::string& text, const ImportArguments& arguments);
@@ -141,6 +163,7 @@ constexpr std::array import_kinds{
     ImportKind{"pytorch_profiler", import_pytorch_profiler, "\"traceEvents\""},
     ImportKind{"huggingface_config", import_huggingface_config, "\"model_type\""},
     ImportKind{"horovod_timeline", import_horovod_timeline, "\"ph\""},
+    ImportKind{"node_matrix", import_node_matrix, "CPU Affinity"},
 };
 
 /// A file that another command takes, by what it has in it.
@@ -193,8 +216,10 @@ const ImportKind& kind_of_text(const std::string& text, const std::string& file)
     if (text.find(kind.mark) != std::string::npos) return kind;
   }
   const std::string command = command_for(text, file);
-  throw InputError("FILE: expected a Keras summary, a PyTorch or Horovod trace, or a Hugging Face config.json, got " +
-                   (command.empty() ? quoted(file) : command));
+  throw InputError(
+      "FILE: expected a Keras summary, a PyTorch or Horovod trace, a Hugging Face config.json, or what "
+      "nvidia-smi topo -m prints, got " +
+      (command.empty() ? quoted(file) : command));
 }
 
 const ImportKind& kind_named(const std::string& name) {
@@ -216,7 +241,11 @@ void import_file(const ImportArguments& arguments) {
   const ImportKind& kind = named != nullptr ? *named : kind_of_text(text, arguments.file);
   const Imported imported = kind.import(text, arguments);
   const Document document = Document::parse(imported.file, arguments.file);
-  static_cast<void>(read_model(document.root(), arguments.output));  // what is written can be read
+  if (imported.is_machine) {  // what is written can be read
+    static_cast<void>(read_topology(document.root(), arguments.output));
+  } else {
+    static_cast<void>(read_model(document.root(), arguments.output));
+  }
   const auto output = arguments.output.empty() ? std::nullopt : std::optional<std::filesystem::path>(arguments.output);
   write_output(output, std::cout, [&](std::ostream& out) { out << imported.file; });
   std::cerr << imported.found << "\n";
@@ -227,25 +256,32 @@ void import_file(const ImportArguments& arguments) {
 void add_import(CLI::App& app) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* command =
-      app.add_subcommand("import", "Write a workload file from another program's description or trace of a model");
+      app.add_subcommand("import", "Write a workload file, or a machine's, from what another program says of it");
   auto what = std::make_shared<std::vector<std::string>>();
   command
       ->add_option("file", *what,
                    "the file to read, preceded by its kind where that is not evident: keras_summary (what Keras prints "
-                   "as model.summary()), pytorch_profiler, huggingface_config or horovod_timeline")
+                   "as model.summary()), pytorch_profiler, huggingface_config, horovod_timeline or "
+                   "node_matrix (what nvidia-smi topo -m prints)")
       ->required()
       ->expected(-1)
       ->type_name("[KIND] FILE");
-  command->add_option("--output", arguments->output, "the workload file; else standard output")->type_name("FILE");
-  command->add_option("--name", arguments->name, "of the workload, in snake_case; else of the file")->type_name("NAME");
+  command->add_option("--output", arguments->output, "the file; else standard output")->type_name("FILE");
+  command->add_option("--name", arguments->name, "of the workload, in snake_case, or of the machine; else of the file")
+      ->type_name("NAME");
   command->add_option("--input", arguments->input, "of a summary: shape of one sample, where the file does not say it")
       ->type_name("28x28x1");
   command->add_option("--model", arguments->model, "of a profiler's trace: the model that was traced")
       ->type_name("NAME");
   command->add_option("--variant", arguments->variant, "of the model")->type_name("NAME");
   command->add_option("--batch", arguments->batch, "of a trace: the batch of one rank (default: 1)")->type_name("N");
+  command->add_option("--topology", arguments->topology, "of a node's matrix: the machine it is like, with its network")
+      ->type_name("NAME");
+  command->add_option("--nic", arguments->nic, "of a node's matrix: what a NIC carries; else as that machine's")
+      ->type_name("RATE");
   command->footer(
       "Example:\n"
+      "  farandole import topo.txt --topology hgx-h100 --nic \"200 Gbit/s\" --output my-machine.json\n"
       "  farandole import config.json --output my_llama.json\n"
       "  farandole import keras_summary summary.txt --input 28x28x1 --output mnist.json\n"
       "  farandole import horovod_timeline timeline.json --batch 64 --output my_model.json\n"
