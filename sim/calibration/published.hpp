@@ -21,8 +21,8 @@
 #include "config/document.hpp"
 #include "scenario/catalogue.hpp"
 #include "scenario/run.hpp"
-#include "timeline/published_mark.hpp"
-#include "timeline/ratio_pair.hpp"
+#include "timeline/difference.hpp"
+#include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
 namespace farandole { inline namespace calibration {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "calibration/published.hpp"
-#include "timeline/ratio_pair.hpp"
+#include "timeline/difference.hpp"
 
 namespace farandole { inline namespace calibration {
 

@@ -32,10 +32,6 @@ Transfer in_repeat(const Schedule& schedule, const Phase& phase, const Transfer&
   return placed;
 }
 
-Chunk chunk_in_repeat(const Schedule& schedule, const Phase& phase, const Transfer& transfer, int repeat) {
-  return in_repeat(schedule, phase, transfer, repeat).chunk;
-}
-
 std::size_t transfers_per_round(const Phase& phase) {
   return phase.transfers.size() * static_cast<std::size_t>(phase.fan);
 }

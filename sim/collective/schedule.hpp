@@ -82,9 +82,6 @@ bool takes_part(const Phase& phase, const Transfer& transfer, int repeat);
 /// The transfer with the receiver and the first chunk it has in a lane of a repeat of its phase.
 Transfer in_repeat(const Schedule& schedule, const Phase& phase, const Transfer& transfer, int repeat, int lane = 0);
 
-/// The first chunk `transfer` carries in the given repeat of its phase.
-Chunk chunk_in_repeat(const Schedule& schedule, const Phase& phase, const Transfer& transfer, int repeat);
-
 /// `chunk` moved through the grid, modulo its rows and its columns.
 Chunk moved(const Schedule& schedule, Chunk chunk, std::int64_t rows, std::int64_t columns);
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "report/band_record.hpp"
-#include "report/compute_source.hpp"
 #include "report/cost_section.hpp"
 #include "report/facet.hpp"
 #include "report/field_record.hpp"

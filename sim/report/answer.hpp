@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "report/record.hpp"
-#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole { inline namespace report {
@@ -53,5 +52,12 @@ std::vector<std::string> answer_to(std::span<const TrainingPoint> points, const 
 /// For JSON: the question, the sentences that answer it and every pair, as two places in the list of points with the
 /// fields of timeline/difference.hpp where points have bands. Null where nothing was asked.
 Record answered(const std::optional<Question>& question, std::span<const TrainingPoint> points);
+
+/// Where the compute times of points come from: measured on the device, or estimated from its peak rate:
+/// "Compares estimated (dgx-h100) with measured (dgx-a100) compute times: ..."; empty where all are of one kind.
+std::string mixed_compute_sentence(std::span<const TrainingPoint> points);
+
+/// "Compute times are estimated (35 % of 19.5 TFLOP/s), not measured."; empty unless all are estimated.
+std::string estimated_compute_sentence(std::span<const TrainingPoint> points);
 
 }}  // namespace farandole::report

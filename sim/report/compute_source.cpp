@@ -1,5 +1,3 @@
-#include "report/compute_source.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "report/answer.hpp"
 #include "report/series.hpp"
 
 namespace farandole { inline namespace report {

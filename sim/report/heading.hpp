@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "timeline/optimum.hpp"
-#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole { inline namespace report {

@@ -10,7 +10,7 @@
 #include "report/heading.hpp"
 #include "report/page.hpp"
 #include "report/training_page.hpp"
-#include "timeline/ratio_pair.hpp"
+#include "timeline/difference.hpp"
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 

@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include "report/heading.hpp"
-#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 #include "units/mapped.hpp"
 

@@ -11,8 +11,8 @@
 #include "report/facet.hpp"
 #include "report/format.hpp"
 #include "report/heading.hpp"
+#include "timeline/difference.hpp"
 #include "timeline/measured.hpp"
-#include "timeline/ratio_pair.hpp"
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 

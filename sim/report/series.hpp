@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "report/record.hpp"
-#include "timeline/published_mark.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 

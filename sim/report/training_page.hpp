@@ -10,8 +10,7 @@
 
 #include "report/heading.hpp"
 #include "report/page.hpp"
-#include "timeline/published_mark.hpp"
-#include "timeline/question.hpp"
+#include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 #include "timeline/validation.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "report/answer.hpp"
 #include "report/band_record.hpp"
-#include "report/compute_source.hpp"
 #include "report/facet.hpp"
 #include "report/field_table.hpp"
 #include "report/link_table.hpp"

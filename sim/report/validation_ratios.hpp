@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "timeline/ratio_pair.hpp"
+#include "timeline/difference.hpp"
 
 namespace farandole { inline namespace report {
 

@@ -169,8 +169,7 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
 /// Of jobs whose shards are summed up by exchanges in which receivers move on, where packets choose their ways by what
 /// all others send in a round.
 Seconds time_of_exchanges(const Scenario& scenario, double iterations) {
-  const bool chooses = scenario.platform.platform.network.choice != nullptr;
-  if (!is_sharded(scenario.strategy) || !chooses || scenario.platform.ranks < 2) return Seconds(0);
+  if (!is_sharded(scenario.strategy) || !scenario.platform.platform.network.choice) return Seconds(0);
   const Model& model = scenario.workload.model;
   std::set<std::string_view> blocks{""};
   for (const Layer& layer : model.layers) blocks.insert(layer.block);
@@ -182,8 +181,8 @@ Seconds time_of_exchanges(const Scenario& scenario, double iterations) {
   for (const Phase& phase : schedule.phases) {
     if (receivers_move(phase)) messages += static_cast<double>(transfers_per_round(phase)) * phase.repeats;
   }
-  const double times = runs_of_bands * iterations * units;
-  return Seconds(messages * (seconds_per_chosen_message + times * seconds_per_known_message));
+  return Seconds(messages *
+                 (seconds_per_chosen_message + runs_of_bands * iterations * units * seconds_per_known_message));
 }
 
 std::string about(Seconds time) {

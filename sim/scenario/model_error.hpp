@@ -19,7 +19,7 @@
 #include <string>
 
 #include "scenario/scenario.hpp"
-#include "timeline/reach.hpp"
+#include "timeline/bands.hpp"
 #include "workload/time_band.hpp"
 
 namespace farandole { inline namespace scenario {

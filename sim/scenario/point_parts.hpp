@@ -7,7 +7,6 @@
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
-#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole { inline namespace scenario {

@@ -5,11 +5,11 @@
 
 #include "config/document.hpp"
 #include "scenario/scenario.hpp"
-#include "timeline/reach.hpp"
+#include "timeline/bands.hpp"
 
 namespace farandole { inline namespace scenario {
 
-/// The known step (timeline/reach.hpp); `times` are the scenario's, with whatever stretch they have. A platform whose
+/// The known step (timeline/bands.hpp); `times` are the scenario's, with whatever stretch they have. A platform whose
 /// network `document`, which the scenario was read from, changes is called by another name than its file's.
 Reach reach_of(const Scenario& scenario, const Document& document, const ComputeTimes& times);
 

@@ -16,7 +16,6 @@
 #include "scenario/budget.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
-#include "timeline/question.hpp"
 #include "timeline/result.hpp"
 #include "timeline/timeline.hpp"
 

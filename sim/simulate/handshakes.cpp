@@ -1,8 +1,8 @@
-#include "simulate/handshakes.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include "simulate/transfer_costs.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {

@@ -156,9 +156,8 @@ const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, co
   if (!varies || shifts) prepare();
   std::vector<TransferCosts> of_repeats;
   if (shifts) {
-    for_each_repeat(routed_, phase, sizes, [&](TransferCosts costs, const std::vector<std::size_t>& /*transfers*/) {
-      of_repeats.push_back(std::move(costs));
-    });
+    for_each_repeat(routed_, phase, sizes,
+                    [&](const TransferCosts& costs, const auto& /*all*/) { of_repeats.push_back(costs); });
   }
   auto fresh = shifts   ? std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern, std::move(of_repeats))
                : varies ? unshared_pipeline(routed_, phase, sizes, sharing_, options_.network)
@@ -213,10 +212,8 @@ void RecurrenceClock::for_each_repeat(const RoutedSchedule& network, std::size_t
 void RecurrenceClock::carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase,
                                     const ChunkSizes& sizes) {
   Repeats repeats(moments, network.schedule(), network.schedule().phases[phase]);
-  for_each_repeat(network, phase, sizes,
-                  [&](TransferCosts costs, const std::vector<std::size_t>& transfers) {  // NOLINT
-                    repeats.carry_once(costs, transfers);
-                  });
+  const auto carry = [&](const TransferCosts& costs, const auto& all) { repeats.carry_once(costs, all); };
+  for_each_repeat(network, phase, sizes, carry);
 }
 
 }}  // namespace farandole::simulate

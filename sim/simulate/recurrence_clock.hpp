@@ -50,7 +50,7 @@ class RecurrenceClock final : public CollectiveClock {
   const KnownPhase* known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes);
   /// What the transfers of every repeat cost; one by one, where only receivers move, all go at the rates of their
   /// classes.
-  using VisitRepeat = std::function<void(TransferCosts costs, const std::vector<std::size_t>& transfers)>;
+  using VisitRepeat = std::function<void(const TransferCosts& costs, const std::vector<std::size_t>& transfers)>;
   void for_each_repeat(const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes,
                        const VisitRepeat& visit);
   void carry_varying(RankTimes& moments, const RoutedSchedule& network, std::size_t phase, const ChunkSizes& sizes);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "simulate/fluid_network.hpp"
-#include "simulate/handshakes.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {

@@ -126,6 +126,18 @@ class RoundRates {
 TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, const TransferRates& rates,
                              const ChunkSizes& sizes);
 
+/// What handshakes that queue behind data (Handshakes of platform/platform.hpp) cost a round of long messages, in
+/// closed form: what message by message comes out in the mean. Lengthens `sending` of every long message between nodes
+/// by its handshake and what the answer stands behind:
+///
+///   what its receiver sends its sender in this round, if that is a long message (they go one after the other);
+///   else of each long message that its receiver sends, what has gone half of the time: min(ahead, bytes / 2) / rate.
+///
+/// `bytes` are those of the round's transfers; `routed` must have handshakes, and one rank per rank (no folded
+/// network).
+void wait_in_line(const RoutedSchedule& routed, const Round& round, const std::vector<Bytes>& bytes,
+                  TransferCosts& costs);
+
 /// A pipeline in which every transfer has, in all repeats, the rate that it would have alone. Nothing where links have
 /// no room for that, where something is added up at a cost, or processors are kept busy: then one goes through its
 /// rounds.

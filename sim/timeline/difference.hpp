@@ -10,7 +10,10 @@
 // by scenario/what_if.cpp and by calibration/ratios.cpp.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "timeline/result.hpp"
 
@@ -32,5 +35,40 @@ struct Difference {
 
 /// A point without bands is certain, as what the user measured is; nothing where neither has any.
 std::optional<Difference> difference(const TrainingPoint& from, const TrainingPoint& to);
+
+/// A measured difference beside a predicted one: of the throughput of one device, the second run's by the first one's.
+/// With more ranks, linear scaling is 1.
+struct RatioPair {
+  std::string source;
+  std::string kind;  // of change: "ranks", "precision"
+  std::string strategy;
+  std::string from;
+  std::string to;
+  double predicted = 1;
+  double measured = 1;
+  double devices = 1;  // the second run has so many times as many
+  double waiting = 0;  // share of the second run's step that is not computed
+  int ranks = 1;       // the larger
+  Difference said{};   // of the predicted ratio, by spreads that have not seen the source
+
+  static void fields(auto& pair, auto& visit) {
+    visit("source", pair.source);
+    visit("kind", pair.kind);
+    visit("strategy", pair.strategy);
+    visit("from", pair.from);
+    visit("to", pair.to);
+    visit("predicted_ratio", pair.predicted);
+    visit("measured_ratio", pair.measured);
+    visit("devices", pair.devices);
+    visit("waiting", pair.waiting);
+    visit("ranks", pair.ranks);
+    visit.part(pair.said);
+  }
+};
+
+struct RatioPairs {
+  std::vector<RatioPair> pairs;
+  std::map<std::string, int> left_out;  // rows in no pair, by the reason
+};
 
 }}  // namespace farandole::timeline

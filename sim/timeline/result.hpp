@@ -3,6 +3,7 @@
 // Every executor, simulated or real, returns this; report/ prints it and computes nothing. All numbers are SI.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "timeline/bands.hpp"
-#include "timeline/compared_setting.hpp"
 #include "timeline/explanation.hpp"
 #include "timeline/fields.hpp"
 #include "timeline/job_cost.hpp"
@@ -293,6 +293,26 @@ struct Utilisation {
   }
 };
 
+/// What a point was run with, by the kinds of change that comparisons are asked about: "ranks", "network", "precision".
+/// Two points differ in the kinds whose values differ.
+struct ComparedSetting {
+  std::string of;
+  std::string value;
+  double apart =
+      0;  // how far the ratio of two steps lies from the predicted one, in logarithms, where they differ in it
+
+  static void fields(auto& setting, auto& visit) {
+    visit("of", setting.of);
+    visit("value", setting.value);
+    visit("apart", setting.apart);
+  }
+};
+
+using ComparedSettings = std::vector<ComparedSetting>;
+
+/// The kinds in which two points differ, in order of name, with the larger of both spreads.
+ComparedSettings changed_between(const ComparedSettings& from, const ComparedSettings& to);
+
 /// A point of `farandole run`.
 struct TrainingPoint {
   std::string model;
@@ -384,6 +404,28 @@ struct TrainingPoint {
     visit("autotune", point.tuning);
     visit.unwritten(point.critical_path);
   }
+};
+
+/// The question a study was made for: what changes if these values become those?
+struct Question {
+  std::string ask;               // in its author's words
+  std::vector<SweptValue> from;  // each a value on an axis of the sweep
+  std::vector<SweptValue> to;
+
+  static void fields(auto& question, auto& visit) {
+    visit("ask", question.ask);
+    visit("from", question.from);
+    visit("to", question.to);
+  }
+};
+
+/// What somebody published of a configuration that is simulated too: a mark beside its curve.
+struct PublishedMark {
+  std::size_t point = 0;  // a result point of the same configuration, whatever its ranks
+  int ranks = 1;
+  double samples_per_second = 0;
+  double scaling_efficiency = 0;
+  std::string source;  // the file of scenarios/published
 };
 
 /// Effective settings, printed in every result: name to value, in order of name.

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "timeline/bands.hpp"
 #include "timeline/fields.hpp"
-#include "timeline/reach.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole { inline namespace timeline {

@@ -70,7 +70,7 @@ TEST(ParameterServers, PushAKeyWhileTheOneBeforeIsPulled) {
   for (int repeat = 0; repeat < 3; ++repeat) {
     for (const Transfer& transfer : both.transfers) {
       const bool is_push = transfer.to == 0;
-      EXPECT_EQ(chunk_in_repeat(schedule, both, transfer, repeat), is_push ? repeat + 1 : repeat);
+      EXPECT_EQ(in_repeat(schedule, both, transfer, repeat).chunk, is_push ? repeat + 1 : repeat);
     }
   }
 }

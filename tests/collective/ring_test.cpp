@@ -18,7 +18,7 @@ TEST(RingAllreduce, SendsSegmentRankMinusRoundMinusOneWhileReducing) {
     ASSERT_EQ(reduce_scatter.repeats, n - 1);
     for (int round = 0; round < n - 1; ++round) {
       for (const Transfer& transfer : reduce_scatter.transfers) {
-        EXPECT_EQ(chunk_in_repeat(ring, reduce_scatter, transfer, round), mod(transfer.from - round - 1, n));
+        EXPECT_EQ(in_repeat(ring, reduce_scatter, transfer, round).chunk, mod(transfer.from - round - 1, n));
         EXPECT_EQ(transfer.to, mod(transfer.from + 1, n));
         EXPECT_EQ(transfer.action, Action::reduce);
       }
@@ -33,7 +33,7 @@ TEST(RingAllreduce, SendsSegmentRankMinusRoundWhileGathering) {
     ASSERT_EQ(allgather.repeats, n - 1);
     for (int round = 0; round < n - 1; ++round) {
       for (const Transfer& transfer : allgather.transfers) {
-        EXPECT_EQ(chunk_in_repeat(ring, allgather, transfer, round), mod(transfer.from - round, n));
+        EXPECT_EQ(in_repeat(ring, allgather, transfer, round).chunk, mod(transfer.from - round, n));
         EXPECT_EQ(transfer.action, Action::copy);
       }
     }

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "timeline/difference.hpp"
 #include "timeline/measured.hpp"
 #include "timeline/optimum.hpp"
-#include "timeline/ratio_pair.hpp"
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 

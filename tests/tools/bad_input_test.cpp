@@ -84,10 +84,12 @@ TEST_F(BadInput, AnUnknownOptionValue) {
 }
 
 TEST_F(BadInput, ASettingThatPointsNowhere) {
-  EXPECT_THAT(message(horovod() + " --set /workload/model"), HasSubstr("--set: expected KEY=VALUE such as platform.ranks=64"));
+  EXPECT_THAT(message(horovod() + " --set /workload/model"),
+              HasSubstr("--set: expected KEY=VALUE such as platform.ranks=64"));
   EXPECT_THAT(message(horovod() + " --set /wrkload/model=x"), HasSubstr("did you mean"));
   EXPECT_THAT(message(horovod() + " wrkload.model=x"), HasSubstr("did you mean"));
-  EXPECT_THAT(message(horovod() + " other.json"), HasSubstr("settings: expected KEY=VALUE such as platform.ranks=64"));
+  EXPECT_THAT(message(horovod() + " other.json"),
+              HasSubstr("expected KEY=VALUE such as platform.ranks=64 or /platform/ranks=64, got \"other.json\""));
 }
 
 TEST_F(BadInput, AnOptionForWhatTheSweepReplaces) {

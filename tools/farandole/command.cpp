@@ -32,8 +32,6 @@ std::string document_summary(const Document& document) {
 
 namespace {
 
-constexpr const char* key_and_value = "KEY=VALUE such as platform.ranks=64 or /platform/ranks=64";
-
 /// As Hydra, torchtitan and OmegaConf write a key: strategy.kind for /strategy/kind. What has a slash is a pointer.
 std::string pointer_of_key(std::string key) {
   if (key.empty() || key.find('/') != std::string::npos) return key;
@@ -45,7 +43,9 @@ std::string pointer_of_key(std::string key) {
 
 void set_value(Document& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
-  if (equals == std::string::npos) refuse_option("--set", key_and_value, assignment);
+  if (equals == std::string::npos) {
+    refuse_option("--set", "KEY=VALUE such as platform.ranks=64 or /platform/ranks=64", assignment);
+  }
   set_after_measuring(document, pointer_of_key(assignment.substr(0, equals)), assignment.substr(equals + 1));
 }
 
@@ -55,10 +55,7 @@ void ScenarioArguments::add_to(CLI::App& command, const std::string& file_help) 
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   const auto add = [this](const std::vector<std::string>& behind) {
-    for (const std::string& assignment : behind) {
-      if (assignment.find('=') == std::string::npos) refuse_option("settings", key_and_value, assignment);
-      settings.push_back(assignment);
-    }
+    settings.insert(settings.end(), behind.begin(), behind.end());
   };
   command
       .add_option_function<std::vector<std::string>>(

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "study/shard.hpp"
+#include "study/study.hpp"
 
 namespace farandole {
 
