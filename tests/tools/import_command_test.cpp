@@ -1,4 +1,6 @@
 // farandole import, from the text that Keras prints to a run.
+#include <regex>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -120,7 +122,8 @@ std::string matrix(int gpus, int nics, int of_socket, Links links, Nearness near
     text += "GPU" + std::to_string(gpu);
     for (int other = 0; other < gpus; ++other) text += other == gpu ? "\t X " : "\t" + std::string(links(gpu, other));
     for (int nic = 0; nic < nics; ++nic) text += "\t" + std::string(nearness(gpu, nic));
-    text += "\t0-47\t" + std::to_string(gpu / of_socket) + "\t\tN/A\n";
+    const int socket = gpu / of_socket;
+    text += "\t" + std::to_string(48 * socket) + "-95\t" + std::to_string(socket) + "\t\tN/A\n";
   }
   return text;
 }
@@ -171,6 +174,17 @@ TEST(NodeMatrix, KnowsPairsSwitchesAndMeshes) {
   EXPECT_FALSE(four.at("fabric").at("nvlink").contains("links_per_device"));
   EXPECT_FALSE(four.at("fabric").at("pcie").contains("interconnect"));
   EXPECT_EQ(four.at("nics_at").dump(), R"(["socket0"])");
+  // Before NUMA nodes were printed, the processors tell sockets apart.
+  std::string old = matrix(
+      4, 1, 2, [](int, int) { return "NV6"; }, [](int gpu, int) { return gpu < 2 ? "NODE" : "SYS"; });
+  old = std::regex_replace(old, std::regex("\tNUMA Affinity\tGPU NUMA ID|\t[01]\t\tN/A"), "");
+  EXPECT_EQ(node_of(old, "dgx-a100").at("fabric").at("pcie").at("sockets"), 2);
+  // Without columns of NICs they stay where they were.
+  const auto bare = node_of(matrix(
+                                8, 0, 4, [](int, int) { return "NV12"; }, [](int, int) { return ""; }),
+                            "dgx-a100");
+  EXPECT_EQ(bare.at("nics_at").size(), 8U);
+  EXPECT_EQ(bare.at("fabric").at("pcie").at("devices_per_switch"), 2);
   // Two bridged pairs.
   const auto bridged = node_of(matrix(
                                    4, 2, 2, [](int gpu, int other) { return gpu / 2 == other / 2 ? "NV12" : "SYS"; },
@@ -200,6 +214,9 @@ TEST(NodeMatrix, IsRefusedWithTheLineWhereItIsNone) {
               HasSubstr("topo.txt:2: expected NV and a number"));
   EXPECT_THAT(refusal(matrix(8, 8, 3, links, near)), HasSubstr("as many on each"));
   EXPECT_THAT(refusal(whole, "--topology theta"), HasSubstr("NVLink"));
+  EXPECT_THAT(refusal(matrix(4, 0, 4, links, near)), HasSubstr("topo.txt: expected columns of NICs"));
+  EXPECT_THAT(refusal(matrix(8, 2, 4, links, [](int, int) { return "SYS"; })),
+              HasSubstr("a NIC on the socket of a GPU"));
 }
 
 }}  // namespace farandole::import_command_test

@@ -146,8 +146,7 @@ Imported import_node_matrix(const std::string& text, const ImportArguments& argu
   const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
   const std::string name = arguments.name.empty() ? std::filesystem::path(named_by).stem().string() : arguments.name;
   document.set("/name", nlohmann::json(name).dump());
-  document.set("/summary",
-               nlohmann::json(fmt::format("{}, in place of its node {}", arguments.topology, found)).dump());
+  document.set("/summary", nlohmann::json(fmt::format("{} with another node: {}", arguments.topology, found)).dump());
   if (!arguments.nic.empty()) document.set("/node/nic/rate", nlohmann::json(arguments.nic).dump());
   document.set("/$schema", "urn:farandole:schema:0.1:topology");
   return {json_text(document.to_ordered_json(), 2) + "\n", name + ": " + found, true};

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
+#include "config/section.hpp"
 
 namespace farandole {
 namespace {
@@ -27,7 +28,7 @@ constexpr int furthest = 4;
 struct Row {
   std::string place;  // "topo.txt:2"
   Words cells;
-  std::string socket;  // the NUMA node; empty where the text does not say
+  std::string socket;  // its processors, or the NUMA node where it says no more; empty where it says neither
 };
 
 struct NodeMatrix {
@@ -103,9 +104,7 @@ NodeMatrix read_matrix(const std::string& text, const std::string& file) {
     if (words[0] != fmt::format("GPU{}", matrix.rows.size())) refuse_cell(place, expected, quoted(words[0]));
     if (words.size() <= columns) refuse_cell(place, expected, fmt::format("{} columns", words.size() - 1));
     const auto last = words.begin() + 1 + static_cast<std::ptrdiff_t>(columns);
-    // Behind them the processors, where there are any, and the NUMA node.
-    const bool says_socket = words.end() - last > 1 && last[1] != "N/A";
-    matrix.rows.push_back({place, {words.begin() + 1, last}, says_socket ? last[1] : ""});
+    matrix.rows.push_back({place, {words.begin() + 1, last}, last != words.end() ? *last : ""});
   }
   if (matrix.gpus == 0 || matrix.rows.size() < matrix.gpus) {
     refuse_cell(fmt::format("{}:{}", file, number), "a row for every GPU, as nvidia-smi topo -m prints",
@@ -159,6 +158,7 @@ std::string put_nvlinks(const NodeMatrix& matrix, Document& topology) {
     refuse_cell(matrix.rows.front().place, "GPUs without NVLink, as in --topology",
                 "NVLink; --topology names a machine that has it");
   }
+  topology.set(std::string(where) + "/source", "nvidia-smi topo -m");
   topology.remove(std::string(where) + "/mesh");
   topology.remove(std::string(where) + "/links_per_device");
   const int links = mesh.front()[2];
@@ -193,6 +193,7 @@ std::string put_pcie(const NodeMatrix& matrix, Document& topology) {
   if (!topology.find(where)) {
     refuse_cell(matrix.rows.front().place, "a --topology whose nodes have PCIe links of a known rate", "one without");
   }
+  topology.set(where + "/comment", "Sockets and switches by nvidia-smi topo -m.");
   topology.set(where + "/sockets", std::to_string(sockets));
   topology.set(where + "/devices_per_switch", std::to_string(*of_switch));
   if (sockets == 1) topology.remove(where + "/interconnect");
@@ -206,9 +207,10 @@ std::string put_pcie(const NodeMatrix& matrix, Document& topology) {
     places.push_back(is_on_switch ? fmt::format("switch{}", nearest / *of_switch)
                                   : fmt::format("socket{}", nearest / *of_socket));
   }
-  if (!nics.empty()) topology.set("/node/nics_at", nlohmann::json(places).dump());
+  if (nics.empty()) refuse_cell(matrix.rows.front().place, "a NIC on the socket of a GPU", "none");
+  topology.set("/node/nics_at", nlohmann::json(places).dump());
   const std::size_t left = matrix.nics.size() - nics.size();
-  return fmt::format("{} sockets, {} NICs{}", sockets, nics.size(),
+  return fmt::format("{} {}, {} NICs{}", sockets, sockets == 1 ? "socket" : "sockets", nics.size(),
                      left > 0 ? fmt::format(" ({} further off left out)", left) : "");
 }
 
@@ -216,10 +218,16 @@ std::string put_pcie(const NodeMatrix& matrix, Document& topology) {
 
 std::string put_node_matrix(const std::string& text, const std::string& file, Document& topology) {
   const NodeMatrix matrix = read_matrix(text, file);
+  const auto before = topology.find("/node/devices");
+  const bool has_as_many = before && read<std::int64_t>(*before) == static_cast<std::int64_t>(matrix.gpus);
+  if (matrix.nics.empty() && !has_as_many) {
+    refuse_cell(file, fmt::format("columns of NICs, or a --topology with nodes of {} GPUs", matrix.gpus), "neither");
+  }
   topology.set("/node/devices", std::to_string(matrix.gpus));
   topology.remove("/node/measurements");  // of another node
   const std::string nvlinks = put_nvlinks(matrix, topology);
-  return fmt::format("{} GPUs, {}, {}", matrix.gpus, nvlinks, put_pcie(matrix, topology));
+  const std::string pcie = matrix.nics.empty() ? "sockets and NICs as there" : put_pcie(matrix, topology);
+  return fmt::format("{} GPUs, {}, {}", matrix.gpus, nvlinks, pcie);
 }
 
 }  // namespace farandole

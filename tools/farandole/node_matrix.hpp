@@ -2,7 +2,8 @@
 //
 // The matrix says neither which GPUs these are nor how fast NICs and links are, nor what joins nodes: that is of the
 // topology that it is put into. NICs further off than others are taken for those of storage and management and left
-// out; so are NICs that are no nearer to one GPU than to another where some are.
+// out; so are NICs that are no nearer to one GPU than to another where some are. Where a matrix has no NICs, sockets
+// and NICs stay those of the topology.
 #pragma once
 
 #include <string>
