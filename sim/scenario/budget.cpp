@@ -130,8 +130,7 @@ InnerTasks inner_tasks(const Scenario& scenario) {
   const bool share_nodes =
       together > 1 && together < scenario.platform.placement.ranks_per_node(platform.devices_per_node);
   if (share_nodes && scenario.fidelity == Fidelity::message) {
-    const double around = 2.0 * (together - 1);
-    tasks.messages += exchanges * passes * passes_of_a_layer * scenario.platform.ranks * around;
+    tasks.messages += exchanges * passes * passes_of_a_layer * scenario.platform.ranks * 2 * (together - 1);
   }
   return tasks;
 }
@@ -167,22 +166,24 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
 }
 
 /// Of jobs whose shards are summed up by exchanges in which receivers move on, where packets choose their ways by what
-/// all others send in a round.
+/// all others send in a round. Not of devices' own libraries, which go round rings.
 Seconds time_of_exchanges(const Scenario& scenario, double iterations) {
-  if (!is_sharded(scenario.strategy) || !scenario.platform.platform.network.choice) return Seconds(0);
+  const auto by = scenario.libraries.find(Operation::reduce_scatter);
+  const bool is_ring = by != scenario.libraries.end() && by->second.library->needs != DeviceStack::none;
+  if (is_ring || !is_sharded(scenario.strategy) || !scenario.platform.platform.network.choice) return Seconds(0);
   const Model& model = scenario.workload.model;
   std::set<std::string_view> blocks{""};
   for (const Layer& layer : model.layers) blocks.insert(layer.block);
   const auto units = static_cast<double>(blocks.size());
-  JobClocks clocks(scenario, scenario.platform.placement);
   const Bytes of_unit = 4_B * static_cast<double>(model.parameters()) / units;
-  const Schedule schedule = clocks.schedule_of(Operation::reduce_scatter, Group::shards, of_unit);
+  const Schedule schedule =
+      JobClocks(scenario, scenario.platform.placement).schedule_of(Operation::reduce_scatter, Group::shards, of_unit);
   double messages = 0;
   for (const Phase& phase : schedule.phases) {
     if (receivers_move(phase)) messages += static_cast<double>(transfers_per_round(phase)) * phase.repeats;
   }
-  return Seconds(messages *
-                 (seconds_per_chosen_message + runs_of_bands * iterations * units * seconds_per_known_message));
+  const double times = runs_of_bands * iterations * units;
+  return Seconds(messages * (seconds_per_chosen_message + times * seconds_per_known_message));
 }
 
 std::string about(Seconds time) {
