@@ -167,10 +167,10 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
 
 /// Of jobs whose shards are summed up by exchanges in which receivers move on, where packets choose their ways by what
 /// all others send in a round. Not of devices' own libraries, which go round rings.
-Seconds time_of_exchanges(const Scenario& scenario, double iterations) {
+double seconds_of_exchanges(const Scenario& scenario, double iterations) {
   const auto by = scenario.libraries.find(Operation::reduce_scatter);
   const bool is_ring = by != scenario.libraries.end() && by->second.library->needs != DeviceStack::none;
-  if (is_ring || !is_sharded(scenario.strategy) || !scenario.platform.platform.network.choice) return Seconds(0);
+  if (is_ring || !is_sharded(scenario.strategy) || !scenario.platform.platform.network.choice) return 0;
   const Model& model = scenario.workload.model;
   std::set<std::string_view> blocks{""};
   for (const Layer& layer : model.layers) blocks.insert(layer.block);
@@ -182,8 +182,8 @@ Seconds time_of_exchanges(const Scenario& scenario, double iterations) {
   for (const Phase& phase : schedule.phases) {
     if (receivers_move(phase)) messages += static_cast<double>(transfers_per_round(phase)) * phase.repeats;
   }
-  const double times = runs_of_bands * iterations * units;
-  return Seconds(messages * (seconds_per_chosen_message + times * seconds_per_known_message));
+  const double each = scenario.fidelity == Fidelity::message ? seconds_per_message : seconds_per_known_message;
+  return messages * (seconds_per_chosen_message + runs_of_bands * iterations * units * each);
 }
 
 std::string about(Seconds time) {
@@ -228,8 +228,8 @@ Cost cost_of(const Scenario& scenario) {
   const double tried = iterations * tried_messages(scenario) * seconds_per_message;
   constexpr double iterations_on_fewer_nodes = 12;
   const double fewer = elastic_trainings(scenario) * (ranks * seconds_per_rank + iterations_on_fewer_nodes * iteration);
-  const Seconds time(seconds_per_point + runs * (ranks * seconds_per_rank + iterations * iteration) + tried + fewer +
-                     time_of_exchanges(scenario, iterations) / Seconds(1));
+  const double run = ranks * seconds_per_rank + iterations * iteration + seconds_of_exchanges(scenario, iterations);
+  const Seconds time(seconds_per_point + runs * run + tried + fewer);
   const bool has_inner = inner.of_layers + inner.of_stages > 0;
   const std::array factors{
       Factor{"/measure/iterations", "iterations", static_cast<double>(scenario.measure.iterations), 100},

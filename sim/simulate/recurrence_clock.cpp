@@ -149,10 +149,10 @@ const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, co
   const Phase& pattern = routed_.schedule().phases[phase];
   const auto found = known_.find({size, phase});
   if (found != known_.end()) return found->second ? &*found->second : nullptr;
-  const bool shifts = is_shift(routed_.schedule(), pattern) && !routed_.has_occupancy();
+  const bool varies = costs_vary(routed_, phase);
+  const bool shifts = varies && is_shift(routed_.schedule(), pattern) && !routed_.has_occupancy();
   const std::size_t transfers = transfers_per_round(pattern) * as_index(shifts ? pattern.repeats : 1);
   if (transfers > most_transfers) return nullptr;
-  const bool varies = costs_vary(routed_, phase);
   if (!varies || shifts) prepare();
   std::vector<TransferCosts> of_repeats;
   if (shifts) {

@@ -119,6 +119,9 @@ TEST_F(OverBudget, AreShardsOfManyNodesWherePacketsChooseTheirWays) {
   place_.write("s.json", with_ranks("12000"));
   EXPECT_THAT(refusal("run s.json --quiet"),
               HasSubstr("s.json:2: /platform/ranks: expected what a --budget of 30 s allows, got 12,000 ranks"));
+  place_.write("s.json", with_ranks("768"));
+  EXPECT_THAT(refusal("run s.json --quiet --fidelity message"), HasSubstr("expected what a --budget of 30 s allows"));
+  EXPECT_THAT(refusal("run s.json --quiet --explain --set measure.iterations=20"), HasSubstr("/platform/ranks"));
   place_.write("s.json", with_ranks("192"));
   EXPECT_EQ(place_.run("ulimit -t 10; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
 }

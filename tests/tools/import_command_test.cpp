@@ -214,6 +214,7 @@ TEST(NodeMatrix, IsRefusedWithTheLineWhereItIsNone) {
               HasSubstr("topo.txt:2: expected NV and a number"));
   EXPECT_THAT(refusal(matrix(8, 8, 3, links, near)), HasSubstr("as many on each"));
   EXPECT_THAT(refusal(whole, "--topology theta"), HasSubstr("NVLink"));
+  EXPECT_THAT(refusal(whole, "--topology hgx-h100 --nic 200"), HasSubstr("--nic: expected a rate such as"));
   EXPECT_THAT(refusal(matrix(4, 0, 4, links, near)), HasSubstr("topo.txt: expected columns of NICs"));
   EXPECT_THAT(refusal(matrix(8, 2, 4, links, [](int, int) { return "SYS"; })),
               HasSubstr("a NIC on the socket of a GPU"));

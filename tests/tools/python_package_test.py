@@ -62,6 +62,8 @@ class Package(InAFolder):
                                "--fidelity", "all", "--seed", "7")
         self.assertEqual(farandole.run(self.path, platform__ranks=4, **{"/strategy/fusion_threshold": "8 MiB"},
                                        fidelity="all", seed=7), printed["points"])
+        self.assertEqual(farandole.run(self.path, fidelity="all", seed=7,
+                                       **{"platform.ranks": 4, "strategy.fusion_threshold": "8 MiB"}), printed["points"])
 
     def test_a_sweep_gives_every_point_in_order_whatever_the_number_of_jobs(self):
         axes = {"/workload/model": ["resnet18", "vgg11"], "platform__ranks": [1, 4, 8]}

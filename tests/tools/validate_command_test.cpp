@@ -33,9 +33,9 @@ TEST(ValidateCommand, ExitsWithThreeWhereAPublishedRunIsFurtherOffThanTolerated)
 
 TEST(ValidateCommand, SetReplacesAValueOfEveryPublishedScenarioAlsoWhereItsObjectIsMissing) {
   const Workplace place;
-  const std::string command =
-      "validate --published --only tf-2017-dgx1 --format json --set '/effects/device_spread=20 %'";
-  const json spread = json::parse(place.farandole(command).out).at("points");
+  const std::string command = "validate --published --only tf-2017-dgx1 --format json --set ";
+  const json spread = json::parse(place.farandole(command + "'/effects/device_spread=20 %'").out).at("points");
+  EXPECT_EQ(json::parse(place.farandole(command + "'effects.device_spread=20 %'").out).at("points"), spread);
   for (const json& point : spread) {
     if (point.at("ranks") == 8) {
       EXPECT_GT(point.at("error").get<double>(), 0.1);

@@ -30,23 +30,19 @@ std::string document_summary(const Document& document) {
   return summary ? read<std::string>(*summary) : "";
 }
 
-namespace {
-
-/// As Hydra, torchtitan and OmegaConf write a key: strategy.kind for /strategy/kind. What has a slash is a pointer.
-std::string pointer_of_key(std::string key) {
+std::string pointer_of(const std::string& assignment) {
+  std::string key = assignment.substr(0, assignment.find('='));
   if (key.empty() || key.find('/') != std::string::npos) return key;
   std::ranges::replace(key, '.', '/');
   return "/" + key;
 }
-
-}  // namespace
 
 void set_value(Document& document, const std::string& assignment) {
   const auto equals = assignment.find('=');
   if (equals == std::string::npos) {
     refuse_option("--set", "KEY=VALUE such as platform.ranks=64 or /platform/ranks=64", assignment);
   }
-  set_after_measuring(document, pointer_of_key(assignment.substr(0, equals)), assignment.substr(equals + 1));
+  set_after_measuring(document, pointer_of(assignment), assignment.substr(equals + 1));
 }
 
 void ScenarioArguments::add_to(CLI::App& command, const std::string& file_help) {

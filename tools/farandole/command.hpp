@@ -48,7 +48,11 @@ class OptionValue {
   Value value_;
 };
 
-/// Carries out `--set KEY=VALUE`, whose key is a JSON pointer or has dots in place of slashes.
+/// What KEY=VALUE names, as a JSON pointer: a key with dots is written as for Hydra, torchtitan and OmegaConf,
+/// strategy.kind for /strategy/kind; one with a slash is a pointer.
+std::string pointer_of(const std::string& assignment);
+
+/// Carries out `--set KEY=VALUE`.
 void set_value(Document& document, const std::string& assignment);
 
 /// A scenario's file and what is set in it.

@@ -13,6 +13,7 @@
 #include "calibration/read_measurements.hpp"
 #include "calibration/traces/traces.hpp"
 #include "command.hpp"
+#include "config/section.hpp"
 #include "config/text.hpp"
 #include "node_matrix.hpp"
 #include "output_options.hpp"
@@ -147,7 +148,10 @@ Imported import_node_matrix(const std::string& text, const ImportArguments& argu
   const std::string name = arguments.name.empty() ? std::filesystem::path(named_by).stem().string() : arguments.name;
   document.set("/name", nlohmann::json(name).dump());
   document.set("/summary", nlohmann::json(fmt::format("{} with another node: {}", arguments.topology, found)).dump());
-  if (!arguments.nic.empty()) document.set("/node/nic/rate", nlohmann::json(arguments.nic).dump());
+  if (!arguments.nic.empty()) {
+    static_cast<void>(read<BytesPerSecond>(OptionValue("--nic", arguments.nic).value()));
+    document.set("/node/nic/rate", nlohmann::json(arguments.nic).dump());
+  }
   document.set("/$schema", "urn:farandole:schema:0.1:topology");
   return {json_text(document.to_ordered_json(), 2) + "\n", name + ": " + found, true};
 }
@@ -239,7 +243,9 @@ void import_file(const ImportArguments& arguments) {
   const std::string text = read_text(arguments.file);
   const ImportKind& kind = named != nullptr ? *named : kind_of_text(text, arguments.file);
   const Imported imported = kind.import(text, arguments);
-  const Document document = Document::parse(imported.file, arguments.file);
+  const std::string source =
+      imported.is_machine ? arguments.topology + " with the node of " + arguments.file : arguments.file;
+  const Document document = Document::parse(imported.file, source);
   if (imported.is_machine) {  // what is written can be read
     static_cast<void>(read_topology(document.root(), arguments.output));
   } else {

@@ -23,7 +23,6 @@ using Words = std::vector<std::string>;
 constexpr std::array<const char*, 5> distances{"PIX", "PXB", "PHB", "NODE", "SYS"};
 constexpr int on_one_switch = 1;
 constexpr int on_one_socket = 3;
-constexpr int furthest = 4;
 
 struct Row {
   std::string place;  // "topo.txt:2"

@@ -56,7 +56,7 @@ Validation validate_measured(const ValidateArguments& arguments) {
 /// `--set` replaces a value of every scenario, also one within an object that a scenario has not.
 void adapt(Document& scenario, const std::vector<std::string>& settings) {
   for (const std::string& assignment : settings) {
-    const std::string pointer = assignment.substr(0, assignment.find('='));
+    const std::string pointer = pointer_of(assignment);
     for (auto end = pointer.find('/', 1); end != std::string::npos; end = pointer.find('/', end + 1)) {
       const std::string parent = pointer.substr(0, end);
       if (!scenario.find(parent)) scenario.set(parent, "{}");

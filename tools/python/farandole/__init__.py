@@ -132,7 +132,7 @@ def _points(*arguments: object) -> Points:
 
 
 def _pointer(name: str) -> str:
-    return name if name.startswith("/") else "/" + name.replace("__", "/")
+    return name if name.startswith("/") else "/" + name.replace("__", "/").replace(".", "/")
 
 
 def _options(values: Mapping[str, Any]) -> list[str]:
