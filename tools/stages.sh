@@ -113,13 +113,14 @@ name_unsteady() {
 
 # run_tests PRESET CTEST OPTION...: and says which were skipped, why, and what lets them run. Fails for a reason that is not in the file
 # FARANDOLE_ALLOWED_SKIPS, where that is set. FARANDOLE_TRIES: how often a test is run before it has failed. Properties draw the cases of one
-# seed, unless RC_PARAMS says otherwise.
+# seed, unless RC_PARAMS says otherwise. GCC 12's leak checker takes a thread's variables that lie 16 bytes into a page for those of glibc
+# 2.19, and scans what stands before them as an address (google/sanitizers issue 1322); it is not told where they lie.
 run_tests() {
   local results=$PWD/build/logs/$1-tests.xml log=$PWD/build/logs/$1-tests.log status=0
   local options=(--test-dir "build/$1" --output-on-failure --no-tests=error --parallel "$(nproc)" --test-output-size-passed 8192)
   shift
   rm -f "$results"
-  RC_PARAMS=${RC_PARAMS:-seed=1} ctest "${options[@]}" --output-junit "$results" --repeat "until-pass:${FARANDOLE_TRIES:-1}" "$@" | tee "$log" ||
+  RC_PARAMS=${RC_PARAMS:-seed=1} ASAN_OPTIONS=${ASAN_OPTIONS:-intercept_tls_get_addr=0} ctest "${options[@]}" --output-junit "$results" --repeat "until-pass:${FARANDOLE_TRIES:-1}" "$@" | tee "$log" ||
     status=$?
   [[ $status -ne 0 ]] || name_unsteady "$log"
   [[ ! -f $results ]] || tools/skipped_tests.py "$results" ${FARANDOLE_ALLOWED_SKIPS:+"$FARANDOLE_ALLOWED_SKIPS"} || status=1
