@@ -7,10 +7,21 @@ import { gunzipSync } from 'node:zlib';
 
 const text = (html, id) => html.match(new RegExp(`<script type="[^"]*" id="${id}">([^]*?)</script>`))[1];
 
+// `module`: as it stands in the page, packed.
 export function readPage(file) {
   const html = readFileSync(file, 'utf8');
-  return { setup: JSON.parse(text(html, 'data')).explore, script: text(html, 'simulator'), module: gunzipSync(Buffer.from(text(html, 'module'), 'base64')) };
+  return { setup: JSON.parse(text(html, 'data')).explore, script: text(html, 'simulator'), module: text(html, 'module') };
 }
+
+const compiled = new Map();  // the same in all pages: it is compiled once
+
+export function compiledModule({ module }) {
+  if (!compiled.has(module)) compiled.set(module, WebAssembly.compile(gunzipSync(Buffer.from(module, 'base64'))));
+  return compiled.get(module);
+}
+
+// browser/explore-whole, slow, leaves nothing out.
+export const isQuick = process.env.FARANDOLE_QUICK === '1';
 
 // The same numbers every time (Numerical Recipes' generator).
 export function randomNumbers(seed) {

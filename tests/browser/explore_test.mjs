@@ -5,12 +5,15 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { withPage } from '../../tools/browser.mjs';
-import { differences, programsAnswer, randomNumbers, randomPlaces, readPage, scenarioAt } from './explore_kit.mjs';
+import { differences, isQuick, programsAnswer, randomNumbers, randomPlaces, readPage, scenarioAt } from './explore_kit.mjs';
 
 const folder = process.env.FARANDOLE_PAGES;
 const program = process.env.FARANDOLE_PROGRAM;
 const files = readdirSync(folder).filter(name => name.endsWith('.explore.html')).map(name => join(folder, name));
-const settings = Number(process.env.FARANDOLE_SETTINGS ?? 500);
+const settings = Number(process.env.FARANDOLE_SETTINGS ?? (isQuick ? 16 : 500));
+const steps = isQuick ? [1] : [1, 2, 3, 2, 1, 0];  // of a control, from where it was
+const moved = new Set();  // where it is to be quick a control is moved on one page alone, but for the ranks
+const glance = 1000;  // milliseconds: ten times what it takes, for machines that do more at a time
 
 // Equal where the same is refused, or every number is the same but for rounding.
 function compare(ours, programs, words) {
@@ -21,13 +24,69 @@ function compare(ours, programs, words) {
 const median = values => values.slice().sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const atPercent = (values, share) => values.slice().sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
 
-files.forEach((file, i) => {
-  const { setup } = readPage(file);
-  const mine = Math.ceil(settings / files.length);
+// Whether every simulator has answered what it was asked last, and the page has drawn it.
+const isSettled = 'simulators !== null && Object.values(simulators).every(simulator => !simulator.asked)';
 
-  test(`${setup.source}: ${mine} random settings give the numbers of the program`, { timeout: 600000 }, () => withPage(async page => {
-    await page.open('file://' + file);
-    assert.ok(await page.until('times.some(time => time.what === "curve")'), 'the page never answered');
+// Each page is opened once, the first by a link: a browser compiles the simulator anew for each.
+files.forEach((file, i) => test(readPage(file).setup.source, { timeout: 900000 }, t => withPage(async page => {
+  const { setup } = readPage(file);
+  const own = setup.controls.map(control => control.at);
+  const mine = Math.ceil(settings / files.length);
+  const linked = i === 0 ? setup.controls.find(control => control.id === 'batch') : null;
+  const hash = linked ? `#batch=${linked.values[linked.at + 1].text}` : '';
+  await page.open('file://' + file + hash);
+  assert.ok(await page.until('times.some(time => time.what === "curve")'), 'the page never answered');
+
+  if (linked) {
+    await t.test('a link has the settings, and brings them back', async () => {
+      assert.equal(await page.evaluate(`document.getElementById('knob-batch').value`), String(linked.at + 1));
+      assert.equal(await page.evaluate('location.hash'), hash);
+      await page.evaluate(`document.getElementById('reset').click()`);
+      assert.equal(await page.evaluate('location.hash'), '');
+      assert.equal(await page.evaluate(`document.getElementById('knob-batch').value`), String(linked.at));
+    });
+  }
+
+  await t.test('what is copied is the scenario that was simulated', async () => {
+    assert.deepEqual(await page.evaluate(`farandoleScenario(${JSON.stringify(own)})`), setup.scenario);
+  });
+
+  await t.test('a move is answered in the time of a glance', async () => {
+    const points = [];
+    const moving = setup.controls.filter(({ id }) => !isQuick || id === 'ranks' || !moved.has(id));
+    assert.ok(moving.length > 0);
+    for (const { id } of moving) {
+      moved.add(id);
+      const moves = await page.evaluate(`(async () => {
+        const moves = [];
+        const knob = document.getElementById('knob-${id}');
+        const size = knobs.find(knob => knob.id === '${id}').values.length;
+        const from = Number(knob.value);
+        for (const step of ${JSON.stringify(steps)}) {
+          times.length = 0;
+          knob.value = (from + step) % size;
+          knob.dispatchEvent(new Event('input'));
+          while (!(${isSettled})) await new Promise(done => setTimeout(done, 5));
+          moves.push({ times: [...times], refused: document.body.classList.contains('refused'), heading: heading.textContent });
+        }
+        knob.value = from;  // as the next move finds it
+        return moves;
+      })()`);
+      for (const { times, refused, heading } of moves) {
+        assert.match(heading, refused ? /^This configuration is refused\.$/ : /samples\/s of /, id);
+        assert.deepEqual(['point', 'waterfall'].filter(what => times.some(time => time.what === what)), refused ? [] : ['point', 'waterfall'], id);
+      }
+      const row = ['point', 'waterfall', 'curve'].map(what => {
+        const all = moves.flatMap(move => move.times).filter(time => time.what === what).map(time => time.ms);
+        if (what === 'point') points.push(...all);
+        return all.length ? `${what} ${median(all).toFixed(0)} ms (most ${atPercent(all, 1).toFixed(0)})` : `${what} refused`;
+      });
+      console.log(`${setup.source} ${id}: ${row.join(', ')}`);
+    }
+    assert.ok(median(points) < glance, `${median(points)} ms`);
+  });
+
+  await t.test(`${mine} random settings give the numbers of the program`, async () => {
     const random = randomNumbers(i + 1);
     let refused = 0;
     for (let n = 0; n - refused < mine; ++n) {
@@ -41,53 +100,10 @@ files.forEach((file, i) => {
       refused += Boolean(ours.error);
     }
     console.log(`${setup.source}: ${mine} settings agree, ${refused} more are refused by both`);
+  });
+
+  await t.test('nothing failed, and the page does not doubt its numbers', async () => {
+    assert.equal(await page.evaluate(`document.getElementById('doubt').hidden`), true);
     assert.deepEqual(page.errors, []);
-  }));
-
-  test(`${setup.source}: a move is answered in the time of a glance`, { timeout: 120000 }, () => withPage(async page => {
-    await page.open('file://' + file);
-    assert.ok(await page.until('times.some(time => time.what === "curve")'));
-    for (const { id } of setup.controls) {
-      await page.evaluate(`(async () => {
-        times.length = 0;
-        const knob = document.getElementById('knob-${id}');
-        const from = Number(knob.value);
-        for (const step of [1, 2, 3, 2, 1, 0]) {
-          const size = knobs.find(knob => knob.id === '${id}').values.length;
-          knob.value = (from + step) % size;
-          const before = times.length;
-          knob.dispatchEvent(new Event('input'));
-          for (let wait = 0; wait < 200 && times.length < before + 3; ++wait) await new Promise(done => setTimeout(done, 10));
-        }
-      })()`);
-      const times = await page.evaluate('times');
-      const row = ['point', 'waterfall', 'curve'].map(what => {
-        const all = times.filter(time => time.what === what).map(time => time.ms);
-        return all.length ? `${what} ${median(all).toFixed(0)} ms (most ${atPercent(all, 1).toFixed(0)})` : `${what} refused`;
-      });
-      console.log(`${setup.source} ${id}: ${row.join(', ')}`);
-    }
-    assert.deepEqual(page.errors, []);
-  }));
-});
-
-test('a link has the settings, and brings them back', () => withPage(async page => {
-  const { setup } = readPage(files[0]);
-  const control = setup.controls.find(control => control.id === 'batch');
-  const place = control.at + 1;
-  await page.open(`file://${files[0]}#batch=${control.values[place].text}`);
-  assert.ok(await page.until('times.some(time => time.what === "point")'));
-  assert.equal(await page.evaluate(`document.getElementById('knob-batch').value`), String(place));
-  assert.equal(await page.evaluate('location.hash'), `#batch=${control.values[place].text}`);
-  await page.evaluate(`document.getElementById('reset').click()`);
-  assert.equal(await page.evaluate('location.hash'), '');
-}));
-
-test('what is copied is the scenario that was simulated', () => withPage(async page => {
-  const { setup } = readPage(files[0]);
-  await page.open('file://' + files[0]);
-  assert.ok(await page.until('times.some(time => time.what === "point")'));
-  const places = setup.controls.map(control => control.at);
-  assert.deepEqual(await page.evaluate(`farandoleScenario(${JSON.stringify(places)})`), setup.scenario);
-  assert.equal(await page.evaluate(`document.getElementById('doubt').hidden`), true);
-}));
+  });
+})));
