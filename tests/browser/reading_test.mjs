@@ -2,29 +2,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { withPage } from '../../tools/browser.mjs';
+import { withKeptPage } from '../../tools/browser.mjs';
 import { faults } from './faults.mjs';
 
 const folder = process.env.FARANDOLE_PAGES;
-const pages = process.env.FARANDOLE_PAGE_NAMES.split(' ');
 const file = name => 'file://' + join(folder, name + '.html');
-const most = 4000;  // pixels of a page before the reader unfolds anything
-const isDrawn = `!document.querySelector('figure[data-live]') || document.querySelectorAll('figure[data-live]:not([hidden]) svg').length >= 3`;
 const sections = `[...document.querySelectorAll('main section')].map(section => ({ id: section.id, folded: section.closest('#details') !== null }))`;
 
-for (const name of pages) {
-  test(`${name} is read within ${most} pixels, what is folded aside`, () => withPage(async page => {
-    for (const width of [1280, 390]) {
-      await page.open(file(name), { width, height: 844 });
-      await page.until(isDrawn);
-      const height = await page.evaluate('document.documentElement.scrollHeight');
-      assert.ok(height <= most, `${height} pixels at a width of ${width}`);
-    }
-  }));
-}
-
 for (const [name, first] of [['run', 'scaling'], ['economics', 'cost'], ['goodput', 'whole-run'], ['learning', 'learning']]) {
-  test(`${name} opens with what its heading speaks of, then the reason and how sure; the rest is folded`, () => withPage(async page => {
+  test(`${name} opens with what its heading speaks of, then the reason and how sure; the rest is folded`, () => withKeptPage(async page => {
     await page.open(file(name));
     const found = await page.evaluate(sections);
     assert.equal(found[0].id, first);
@@ -36,7 +22,7 @@ for (const [name, first] of [['run', 'scaling'], ['economics', 'cost'], ['goodpu
   }));
 }
 
-test('the reason that is open is of the point that the answer explains', () => withPage(async page => {
+test('the reason that is open is of the point that the answer explains', () => withKeptPage(async page => {
   for (const name of ['run', 'economics']) {
     await page.open(file(name));
     const [lede, heading] = await page.evaluate(`[document.querySelector('.lede').textContent, document.querySelector('[id^=why-] h2').textContent]`);
@@ -45,14 +31,14 @@ test('the reason that is open is of the point that the answer explains', () => w
   }
 }));
 
-test('a link to a folded section opens it', () => withPage(async page => {
+test('a link to a folded section opens it', () => withKeptPage(async page => {
   await page.open(file('run') + '#timeline');
   assert.ok(await page.until(`document.querySelector('#timeline > details').open`));
   await page.evaluate(`location.hash = '#table'`);
   assert.ok(await page.until(`document.querySelector('#table > details').open`));
 }));
 
-test('no two curves of a chart have one colour, and each label has that of its curve', () => withPage(async page => {
+test('no two curves of a chart have one colour, and each label has that of its curve', () => withKeptPage(async page => {
   for (const [name, figure] of [['economics', '#cost-years'], ['run', '#scaling-efficiency'], ['learning', '#learning-learning']]) {
     await page.open(file(name));
     const [lines, labels] = await page.evaluate(`[[...document.querySelectorAll('${figure} path[stroke-width]')].map(path => path.getAttribute('stroke')),
@@ -62,7 +48,7 @@ test('no two curves of a chart have one colour, and each label has that of its c
   }
 }));
 
-test('curves over ranks have the line of linear scaling, and published results their names', () => withPage(async page => {
+test('curves over ranks have the line of linear scaling, and published results their names', () => withKeptPage(async page => {
   await page.open(file('run') + '#throughput');
   const drawn = await page.evaluate(`['#scaling-efficiency', '#throughput-throughput'].map(figure => ({
     lines: document.querySelectorAll(figure + ' line.linear').length, texts: [...document.querySelectorAll(figure + ' text.note')].map(text => text.textContent) }))`);
@@ -72,7 +58,7 @@ test('curves over ranks have the line of linear scaling, and published results t
   }
 }));
 
-test('shares are drawn over a linear axis from nothing to all', () => withPage(async page => {
+test('shares are drawn over a linear axis from nothing to all', () => withKeptPage(async page => {
   for (const name of ['run', 'learning']) {
     await page.open(file(name));
     const ticks = await page.evaluate(`[...[...document.querySelectorAll('#scaling-efficiency .axis')][1].querySelectorAll('.tick')].map(tick =>
@@ -83,7 +69,7 @@ test('shares are drawn over a linear axis from nothing to all', () => withPage(a
   }
 }));
 
-test('what a library picks by size is one curve', () => withPage(async page => {
+test('what a library picks by size is one curve', () => withKeptPage(async page => {
   await page.open(file('collective-2'));
   const [curves, sizes, picked] = await page.evaluate(`[document.querySelectorAll('#sizes-bandwidth path[stroke-width]').length,
     document.querySelectorAll('#sizes-bandwidth circle').length, new Set([...document.querySelectorAll('#table tbody tr')].map(row => row.cells[0].textContent)).size]`);
@@ -91,7 +77,7 @@ test('what a library picks by size is one curve', () => withPage(async page => {
   assert.deepEqual([curves, sizes], [1, 5]);
 }));
 
-test('microseconds have their sign, but for values that are set as text', () => withPage(async page => {
+test('microseconds have their sign, but for values that are set as text', () => withKeptPage(async page => {
   for (const name of ['learning', 'collective', 'validate']) {
     await page.open(file(name));
     const texts = await page.evaluate(`[...document.querySelectorAll('h1, main p, figcaption, #table th, svg text, .lede')].map(each => each.textContent)`);
@@ -100,7 +86,7 @@ test('microseconds have their sign, but for values that are set as text', () => 
   }
 }));
 
-test('collectives of any size are in one row of the iteration, and have the accent', () => withPage(async page => {
+test('collectives of any size are in one row of the iteration, and have the accent', () => withKeptPage(async page => {
   await page.open(file('sharded') + '#timeline');
   const [names, sizes, fills] = await page.evaluate(`[[...document.querySelectorAll('#timeline-timeline svg > g > text')].map(text => text.textContent),
     new Set(data.timeline.rows.map(row => row.activity).filter(name => /allgather/i.test(name))).size,
@@ -110,7 +96,7 @@ test('collectives of any size are in one row of the iteration, and have the acce
   assert.equal(fills, 2);  // rows: allgather, reduce scatter
 }));
 
-test('in print the headings of wide tables break between words alone', () => withPage(async page => {
+test('in print the headings of wide tables break between words alone', () => withKeptPage(async page => {
   for (const name of ['run', 'sharded', 'goodput']) {
     await page.open(file(name), { width: 718, media: 'print' });
     const broken = await page.evaluate(`(unfold(document, Infinity), [...document.querySelectorAll('#table th')].flatMap(th => {
@@ -127,7 +113,7 @@ test('in print the headings of wide tables break between words alone', () => wit
 }));
 
 // The rule: rows with the text, and of those the ones that are more than a tenth off.
-test('a long table is searched, and shows only what is far off', () => withPage(async page => {
+test('a long table is searched, and shows only what is far off', () => withKeptPage(async page => {
   await page.open(file('validate'));
   const set = (selector, change) => page.evaluate(`(() => { const input = document.querySelector('#table .find ${selector}'); ${change}; input.dispatchEvent(new Event('input')); })()`);
   const rows = () => page.evaluate(`[...document.querySelectorAll('#table tbody tr')].filter(row => !row.hidden).map(row => ({ text: row.textContent, error: Number(row.cells[5].dataset.value) }))`);
@@ -142,20 +128,20 @@ test('a long table is searched, and shows only what is far off', () => withPage(
   assert.deepEqual(await rows(), all.filter(row => Math.abs(row.error) > 0.1));
 }));
 
-test('a chart of changes leaves out what is less than half a point', () => withPage(async page => {
+test('a chart of changes leaves out what is less than half a point', () => withKeptPage(async page => {
   await page.open(file('run'));
   const points = await page.evaluate(`Object.entries(data).filter(([key]) => key.startsWith('what-if')).flatMap(([, value]) => value.rows.map(row => row.points))`);
   assert.ok(points.length > 0 && points.every(value => Math.abs(value) >= 0.5), points.join());
 }));
 
 // Twenty-fold and more: a linear axis would draw the quickest run as a wall.
-test('losses over times that differ much are over a logarithmic axis', () => withPage(async page => {
+test('losses over times that differ much are over a logarithmic axis', () => withKeptPage(async page => {
   await page.open(file('learning'));
   const places = await page.evaluate(`[...document.querySelectorAll('#learning-learning path[stroke-width]')].map(path => path.getBBox().width)`);
   assert.ok(Math.min(...places) > 0.1 * Math.max(...places), places.join());
 }));
 
-test('a scatter of less than a decade has ticks to be read by on both axes', () => withPage(async page => {
+test('a scatter of less than a decade has ticks to be read by on both axes', () => withKeptPage(async page => {
   for (const width of [1280, 390]) {
     await page.open(file('run'), { width });
     const ticks = await page.evaluate(`[...document.querySelectorAll('#trust-trust .axis')].map(axis => axis.querySelectorAll('.tick').length)`);
@@ -163,12 +149,12 @@ test('a scatter of less than a decade has ticks to be read by on both axes', () 
   }
 }));
 
-test('one series stands out in all charts of costs', () => withPage(async page => {
+test('one series stands out in all charts of costs', () => withKeptPage(async page => {
   await page.open(file('economics'));
   assert.equal(await page.evaluate('data.years.accent'), await page.evaluate('data.cost.accent'));
 }));
 
-test('whatever the range of a scatter, its ticks are inside the picture and do not overlap', () => withPage(async page => {
+test('whatever the range of a scatter, its ticks are inside the picture and do not overlap', () => withKeptPage(async page => {
   for (const width of [1280, 390]) {
     await page.open(file('run'), { width });
     for (let range = 1.05; range < 1e6; range *= 1.37) {
