@@ -2,12 +2,20 @@
 
 import json
 import math
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
 import time
+import traceback
 import unittest
 
 from python_support import ROOT, InAFolder, require
 
 require("torch", "torchvision")
+
+import torchvision  # noqa: E402, F401  before the tool is: a second and more each time
 
 NETWORKS = """
 import torch
@@ -116,6 +124,45 @@ class ExportTorch(InAFolder):
     def setUp(self):
         super().setUp()
         self.write("net.py", NETWORKS)
+
+    def tool(self, name, *arguments):
+        """A process of its own, in which torch has been imported already."""
+        command = [str(ROOT / "tools" / name), *arguments]
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            child = os.fork()
+            if child == 0:
+                self.become(command, out, err)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(command, status, out.read(), err.read())
+
+    def become(self, command, out, err):
+        """Ends as `python3 COMMAND` does."""
+        status = 1
+        try:
+            os.dup2(out.fileno(), 1)
+            os.dup2(err.fileno(), 2)
+            os.chdir(self.folder)
+            sys.argv, sys.path[0] = command, str(ROOT / "tools")
+            runpy.run_path(command[0], run_name="__main__")
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+            if isinstance(end.code, str):
+                print(end.code, file=sys.stderr)
+        except BaseException:  # as the interpreter prints it
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+
+    def test_it_is_a_program_of_its_own(self):
+        finished = super().tool("export_torch.py", "resnet51", "--output", "own.json")
+        self.assert_refused(finished, "resnet51: expected a torchvision model")
 
     def export(self, model, *arguments):
         """The variant that the file holds, once farandole has accepted it."""
