@@ -73,7 +73,17 @@ def is_within(shown, printed):
 
 
 class Shown(InAFolder):
+    printed = {}
+
     def printed_by(self, command, files):
+        """Asked once of what several documents show, unless it reads what another command has left."""
+        is_known = not re.search(r"\.trace|--timeline|--output", command)
+        key = re.sub(r" --(html|draw) \S+", "", command), *(text for name, text in sorted(files.items()) if name in command)
+        if not is_known or key not in self.printed:
+            self.printed[key] = self.print_by(command, files)
+        return self.printed[key]
+
+    def print_by(self, command, files):
         arguments = shlex.split(re.sub(r" --(html|draw) \S+", "", command))
         for name, text in files.items():
             (self.folder / name).write_text(text, encoding="utf-8")
