@@ -41,6 +41,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="cases of which group or title contains this")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--quick", action="store_true", help="without those that take many seconds each")
     parser.add_argument("--seconds", type=float, help="begin no case after so many")
     parser.add_argument("--list", action="store_true", help="only count the cases")
     parser.add_argument("--verbose", action="store_true", help="how every case ended")
@@ -49,6 +50,8 @@ def parse_arguments():
 
 def chosen(arguments):
     cases = [case for case in all_cases(os.path.abspath(arguments.program)) if arguments.only in getattr(case, "title", case.group)]
+    if arguments.quick:
+        cases = [case for case in cases if not getattr(case, "is_long", False)]
     if arguments.sample is not None and arguments.sample < len(cases):
         known = [case for case in cases if case.group == "known"]
         others = [case for case in cases if case.group != "known"]

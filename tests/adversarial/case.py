@@ -19,6 +19,7 @@ class Case:
     prepare: typing.Optional[typing.Callable] = None  # of the folder: what is no plain file
     environment: typing.Dict[str, str] = dataclasses.field(default_factory=dict)
     stdout: typing.Optional[str] = None  # a file that takes standard output
+    is_long: bool = False  # of the processor's seconds, within what is right
 
     @property
     def title(self):

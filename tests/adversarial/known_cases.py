@@ -6,8 +6,8 @@ from json_cases import COLLECTIVE, RUN, with_device, with_model, with_offer
 from values import short, text_of
 
 
-def run(name, expect, **others):
-    return Case("known", name, {"s.json": text_of(documents.scenario(**others))}, RUN, expect)
+def run(name, expect, is_long=False, **others):
+    return Case("known", name, {"s.json": text_of(documents.scenario(**others))}, RUN, expect, is_long=is_long)
 
 
 def machine(name, expect, kind, network, nodes="as needed", **others):
@@ -41,9 +41,9 @@ def numbers():
     overlapping = {"kind": "diloco", "inner_steps": 2, "fragments": 2, "overlap_steps": 1}
     yield run("an exchange beside the next step, with jitter", DONE, strategy=overlapping, effects={"step_jitter": "3 %"}, measure={"iterations": 4, "seed": 5})
     yield run("a period of 10^7", REFUSED, strategy={"kind": "local_sgd", "period": 10**7})
-    yield run("a period of 10^6", ANY, strategy={"kind": "local_sgd", "period": 10**6})
+    yield run("a period of 10^6", ANY, is_long=True, strategy={"kind": "local_sgd", "period": 10**6})
     yield run("10^6 servers", REFUSED, strategy={"kind": "parameter_server", "servers": 10**6, "colocated": True})
-    yield run("65536 servers", ANY, strategy={"kind": "parameter_server", "servers": 65536, "colocated": True})
+    yield run("65536 servers", ANY, is_long=True, strategy={"kind": "parameter_server", "servers": 65536, "colocated": True})
     for number in (10**5, 10**6):
         yield run(f"{number} iterations to infer a device's time from", ANY, workload={"model": "resnet50", "batch_per_rank": 32, "measured": [{"ranks": 4, "samples_per_second": 400}]},
                   measure={"iterations": number})
@@ -51,7 +51,7 @@ def numbers():
                   optimise={"maximise": "samples_per_second", "over": {"/strategy/bucket_cap": {"from": "1 MiB", "to": "64 MiB"}}, "evaluations": 100000})
         yield run(f"{number} iterations of stale workers", REFUSED, platform={"topology": "ethernet-25g", "ranks": 64}, measure={"iterations": number},
                   strategy={"kind": "parameter_server", "mode": "asynchronous", "servers": 8})
-        yield run(f"{number} iterations explained", ANY, measure={"iterations": number, "explain": True})
+        yield run(f"{number} iterations explained", ANY, is_long=number == 10**5, measure={"iterations": number, "explain": True})
     yield run("99,999 points", ANY, sweep={"/measure/seed": list(range(99999))})
     yield run("65,536 ranks at message, unfolded", ANY, platform={"topology": "ethernet-25g", "ranks": 65536}, measure={"iterations": 1, "fidelity": "message"})
     yield collective("alltoall of 10^6 ranks", ANY, "--topology", "ethernet-25g", "--ranks", "1000000", "--op", "alltoall")
