@@ -2,9 +2,10 @@
 //
 // Said by a scenario's "platform": {"scale": {"rate": 2, "latency": 0.5}}. `rate` multiplies the wire of every link,
 // inside nodes and between them, and what payload gets of it; `latency` multiplies that of links, of the transport's
-// messages, handshakes and launches, of small messages between hosts, and of libraries that have latencies of their own
-// (simulate/library). What processors do stays as it is: the rates of single connections, of a host's CPUs, of adding
-// up. It is the machine that is scaled: what others take of its links (platform/condition.hpp) comes after it.
+// messages, handshakes and launches, and of small messages between hosts. Libraries with tables of their own decide as
+// on the topology's network, and take as many times as long or short (simulate/library/planners.hpp). What processors
+// do stays as it is: the rates of single connections, of a host's CPUs, of adding up. It is the machine that is scaled:
+// what others take of its links (platform/condition.hpp) comes after it.
 #pragma once
 
 #include "config/document.hpp"

@@ -164,6 +164,26 @@ TEST(DefaultLibrary, WithFasterNicsIsNeverMuchSlowerOnAnyMachine) {
   EXPECT_GT(compared, 500);
 }
 
+/// T(links twice as fast), T(half the latency) <= T: the library decides as it does for the size that took as long.
+/// (FSDP over 136 MI300X took 29 ms, and 47 with twice the rate: RCCL no longer knew the machine.)
+TEST(DefaultLibrary, OnANetworkThatIsScaledIsNeverSlower) {
+  int compared = 0;
+  for (const std::string& name : topologies_with_a_library()) {
+    const char* strategy = name == "mi300x-8" || compared % 4 == 0
+                               ? R"({"kind": "fsdp"})"
+                               : R"({"kind": "zero", "stage": 2, "reduce_scatter": false})";
+    auto own = with(on(name, strategy), "/measure/bands", "false");
+    if (name == "mi300x-8") own = with(std::move(own), "/platform/ranks", "136");
+    const Seconds iteration = run(own).points.front().iteration;
+    for (const char* faster : {R"({"rate": 2})", R"({"latency": 0.5})"}) {
+      const Seconds scaled = run(with(own, "/platform/scale", faster)).points.front().iteration;
+      EXPECT_LE(scaled / iteration, 1 + 1e-9) << name << ' ' << strategy << ' ' << faster;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 50);
+}
+
 /// 256 MiB over 64 A100: eight NICs of 24.8 GB/s, not one.
 TEST(DefaultLibrary, OnEightRailsMovesSeveralTimesWhatOneCarries) {
   const Document where = Document::parse("{}", "test");

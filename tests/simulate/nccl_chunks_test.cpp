@@ -245,7 +245,7 @@ TEST(NcclChunks, InPlaceARingHasNothingOfItsOwnToCopy) {
     const ChannelGraph graph = survey_channels(dgx_a100(1), in_order(8), nvlink_rate(80));
     const auto& row = test::tuning("2.27");
     const auto rate = [&](bool in_place) {
-      const NcclModel model(row, graph, Operation::allgather, capability, {1, in_place, false});
+      const NcclModel model(row, graph, Operation::allgather, capability, {in_place, false});
       return model.taken(model.choice_of(ring, simple, 1_GiB), 1_GiB).rate;
     };
     EXPECT_NEAR(rate(true) / rate(false), (7 + own) / 7, 1e-9) << capability;
@@ -255,7 +255,7 @@ TEST(NcclChunks, InPlaceARingHasNothingOfItsOwnToCopy) {
 TEST(NcclChunks, OneProcessForAllDevicesWaitsAsNcclReckons) {
   const ChannelGraph graph = survey_channels(dgx_a100(1), in_order(8), nvlink_rate(80));
   const auto& row = test::tuning("2.18");
-  const NcclModel model(row, graph, Operation::allreduce, 80, {1, false, true});
+  const NcclModel model(row, graph, Operation::allreduce, 80, {false, true});
   EXPECT_NEAR(model.taken(model.choice_of(ring, ll, 8_B), 8_B).time(8_B).si() * 1e6, 6.6 + 14 * .6, .01);
 }
 

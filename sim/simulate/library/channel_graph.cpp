@@ -218,7 +218,8 @@ bool is_nvlink(const Link& link) {
   return link.name.find("nvlink") != std::string::npos;
 }
 
-ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink) {
+ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink,
+                             double scale) {
   ChannelGraph graph;
   order_by_device(platform, placement, graph);
   constexpr int many = std::numeric_limits<int>::max();
@@ -230,7 +231,7 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
     const Locals locals = locals_of(platform, graph, position);
     if (!seen.insert(locals).second) continue;
     graph.fewest_per_node = std::min(graph.fewest_per_node, node_range(graph, position).second - position);
-    survey_inside(platform.node, locals, nvlink, graph);
+    survey_inside(platform.node, locals, nvlink * scale, graph);
     survey_nics(platform.node, locals, graph);
   }
   if (graph.nvlinks == many) graph.nvlinks = 0;
@@ -238,6 +239,8 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
   if (graph.nodes == 1) graph.nics = 0;
   const bool has_wires = std::ranges::none_of(platform.node.nics, [](const auto& nic) { return nic.up < 0; });
   if (graph.nodes > 1 && !has_wires) survey_network(platform, graph);
+  graph.pci /= scale;
+  graph.nic /= scale;
   return graph;
 }
 

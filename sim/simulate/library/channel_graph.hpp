@@ -42,8 +42,10 @@ struct ChannelGraph {
 /// Builders of platforms call those links so.
 bool is_nvlink(const Link& link);
 
-/// `nvlink`: the rate of one NVLink of these devices, by their datasheet.
-ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink);
+/// `nvlink`: the rate of one NVLink of these devices, by their datasheet. `scale`: how many times as fast as the
+/// machine that is surveyed the platform's links are.
+ChannelGraph survey_channels(const Platform& platform, const Placement& placement, BytesPerSecond nvlink,
+                             double scale = 1);
 
 /// The links that carry what a position of the order sends to another one, all channels together; `parts` equal shares,
 /// a link once for every share it carries.

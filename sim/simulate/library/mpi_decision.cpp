@@ -78,9 +78,7 @@ std::string mpi_choice(const MpiDecisions& decisions, Operation operation, int r
   return decisions.hands_on ? handed_on(decisions, operation, chosen, ranks, size) : chosen;
 }
 
-namespace {
-
-RoutedSchedule route_mpi(const LibraryJob& job, const std::string& library, const std::string& algorithm) {
+static RoutedSchedule route_mpi(const LibraryJob& job, const std::string& library, const std::string& algorithm) {
   Shape shape(static_cast<int>(job.placement.device_of_rank.size()), job.root);
   shape.ranks_per_node = job.placement.ranks_per_node(job.platform.devices_per_node);
   shape.segments = 1;  // neither library asks for segments
@@ -90,8 +88,6 @@ RoutedSchedule route_mpi(const LibraryJob& job, const std::string& library, cons
   platform.transport = mpi_transport(library, job.platform);
   return {std::move(schedule), platform, job.placement};
 }
-
-}  // namespace
 
 Transport mpi_transport(const std::string& library, const Platform& platform) {
   if (!platform.mpi) return platform.transport;

@@ -106,7 +106,7 @@ NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) c
     hops = way.inside * without_chunk(hop(graph_.inside, choice.algorithm, choice.protocol)) +
            way.between * without_chunk(hop(LinkClass::net, choice.algorithm, choice.protocol));
   }
-  return {Seconds(1e-6 * latency_ * base), Seconds(1e-6 * latency_ * hops), BytesPerSecond(size.si() / moving)};
+  return {Seconds(1e-6 * base), Seconds(1e-6 * hops), BytesPerSecond(size.si() / moving)};
 }
 
 /// Of a ring of LL as many channels are busy as have something to do. Inside a node each has its links, for lines that
@@ -134,8 +134,8 @@ NcclCost NcclModel::ring_of_ll(Bytes size, NcclCost reckoned) const {
 /// Of LL inside a node; a tree there is a chain up and down, with as many hops as a ring.
 NcclCost NcclModel::with_own_hops(NcclCost reckoned) const {
   if (!has_own_latencies() || has_root(operation_) || reckoned.rate == BytesPerSecond(0)) return reckoned;
-  reckoned.base = Seconds(1e-6 * latency_ * devices_.ll_base);
-  reckoned.hops = Seconds(1e-6 * latency_ * devices_.ll_hop * ring_steps_of(operation_, graph_.ranks));
+  reckoned.base = Seconds(1e-6 * devices_.ll_base);
+  reckoned.hops = Seconds(1e-6 * devices_.ll_hop * ring_steps_of(operation_, graph_.ranks));
   return reckoned;
 }
 
@@ -180,8 +180,8 @@ NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost r
   const double net = crossing * hop(LinkClass::net, NcclAlgorithm::ring, protocol);
   // In place of NCCL's "plateau", which makes base and hops of large rings count more (plateau()).
   const double base = tuning_.base.at(1).at(static_cast<std::size_t>(protocol));
-  reckoned.base = Seconds(1e-6 * latency_ * (has_own_latencies() ? devices_.simple_base : base));
-  reckoned.hops = Seconds(1e-6 * latency_ * ((steps - crossing) * waits + net));
+  reckoned.base = Seconds(1e-6 * (has_own_latencies() ? devices_.simple_base : base));
+  reckoned.hops = Seconds(1e-6 * ((steps - crossing) * waits + net));
   if (is_alone()) reckoned.rate = of_ring(graph_.nvlinks * devices_.nvlink);
   reckoned.rate = with_own_part(reckoned.rate);
   return reckoned;
@@ -221,15 +221,15 @@ NcclChoice NcclModel::message_choice(Bytes size) const {
     base = choice.protocol == NcclProtocol::ll ? short_base : devices_.message_base + copied;
     base += 1e-3 * message * devices_.own_message / (graph_.nvlinks * devices_.nvlink);
   }
-  choice.cost.base = Seconds(1e-6 * latency_ * base);
+  choice.cost.base = Seconds(1e-6 * base);
   return choice;
 }
 
 NcclMessages NcclModel::messages(NcclProtocol protocol, double share) const {
   const auto waiting = [&](LinkClass over) {
-    return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
+    return Seconds(1e-6 * hop(over, NcclAlgorithm::ring, NcclProtocol::simple));
   };
-  const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
+  const Seconds half(1e-6 * posting(NcclProtocol::simple) / 2);
   NcclMessages messages{BytesPerSecond(1e9 * bus_),
                         waiting(graph_.inside),
                         waiting(LinkClass::net),
@@ -240,7 +240,7 @@ NcclMessages NcclModel::messages(NcclProtocol protocol, double share) const {
     const double carried = graph_.nvlinks * devices_.nvlink * devices_.message_share;
     const double most = is_short ? std::min(carried, devices_.ll_channel * (graph_.ranks - 1)) : carried;
     messages.most = BytesPerSecond(1e9 * most);
-    if (is_short) messages.inside = Seconds(1e-6 * latency_ * devices_.ll_hop);
+    if (is_short) messages.inside = Seconds(1e-6 * devices_.ll_hop);
   }
   const double counted = graph_.nics * nic_ / graph_.ranks_per_node();
   if (is_newer() && graph_.nodes > 1) {  // eight B300 have all 96 GB/s of a NIC: posting chunk by chunk limits nothing

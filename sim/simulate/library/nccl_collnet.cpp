@@ -54,7 +54,7 @@ NcclCost NcclModel::collnet_cost(NcclAlgorithm algorithm, NcclProtocol protocol)
   const bool is_exposed = tuning_.collnet->exposes_net && graph_.ranks == graph_.nodes;
   const double net = is_exposed ? hop(LinkClass::net, NcclAlgorithm::tree, protocol) : way->net.at(of);
   const double hops = 2 * ((is_direct ? std::min(1, others) : others) * inside + others * way->peer) + net;
-  return {Seconds(1e-6 * latency_ * way->base.at(of)), Seconds(1e-6 * latency_ * hops),
+  return {Seconds(1e-6 * way->base.at(of)), Seconds(1e-6 * hops),
           BytesPerSecond(1e9 * collnet_rate(algorithm) * way->share.at(of))};
 }
 

@@ -15,8 +15,8 @@ bool is_added_up(NcclAlgorithm algorithm, int nodes) {
   return is_collnet(algorithm) || (algorithm == NcclAlgorithm::nvls && nodes > 1);
 }
 
-/// What NCCL found on the machine as it was measured: its links may have been changed or scaled since.
-ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times, double scale) {
+/// What NCCL found on the machine as it was measured: its links may have been changed since.
+ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times) {
   graph.ranks = times.ranks;
   graph.nodes = times.nodes;
   graph.sharp = std::ranges::any_of(times.pieces, [&](const LibraryPiece& piece) {
@@ -28,10 +28,6 @@ ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times, double s
     if (links->pci > BytesPerSecond(0)) graph.pci = links->pci;
     graph.nics = links->nics;
     graph.nic = links->nic;
-  } else {
-    graph.nvlinks = static_cast<int>(std::lround(graph.nvlinks / scale));
-    graph.pci /= scale;
-    graph.nic /= scale;
   }
   return graph;
 }
@@ -45,7 +41,7 @@ double distance(const LibraryTimes& times, int ranks) {
 }
 
 /// What a run takes by what was measured at its ranks: that way, its latency and rate, changed as the model's are where
-/// the network is scaled.
+/// links were.
 std::optional<NcclChoice> choice_as(const LibraryTimes& times, const NcclModel& model, Bytes size,
                                     const NcclModel& there) {
   const LibraryPiece& piece = times.piece_of(size);
@@ -128,9 +124,9 @@ const NcclTuning& tuning_of(const LibraryTimes& times, const NcclTuning& otherwi
 
 std::optional<NcclChoice> choice_from(const LibraryTimes& times, const NcclRun& run, const NcclModel& model,
                                       Bytes size) {
-  const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
+  const ChannelGraph measured_on = as_measured(run.graph, times);
   const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability,
-                        {1, false, times.devices_per_process > 1});
+                        {false, times.devices_per_process > 1});
   const bool is_that_run =
       times.operation == run.job.operation && times.ranks == run.graph.ranks && times.library == run.tuning.library;
   // What switches add up now says nothing of it was measured where they did not.
@@ -218,9 +214,9 @@ double measured_share(const NcclRun& run) {
   };
   const auto last = std::find_if(times.pieces.rbegin(), times.pieces.rend(), is_ring);
   if (last == times.pieces.rend()) return 1;
-  const ChannelGraph measured_on = as_measured(run.graph, times, run.job.scale.rate);
+  const ChannelGraph measured_on = as_measured(run.graph, times);
   const NcclModel there(tuning_of(times, run.tuning), measured_on, times.operation, run.job.device.compute_capability,
-                        {1, false, times.devices_per_process > 1});
+                        {false, times.devices_per_process > 1});
   return std::min(1.0, last->rate / there.cost(NcclAlgorithm::ring, NcclProtocol::simple, 1_GiB).rate);
 }
 

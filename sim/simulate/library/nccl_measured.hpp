@@ -2,10 +2,10 @@
 //
 // Called by the NCCL planner. A topology's transport may have `library_times` (platform/platform.hpp). Those of
 // the release and the operation count, on one node those of one node and on several those of several. At the ranks that
-// were measured the way is the measured one, and where the network is scaled its latency and rate change as the model's
-// do. At others the way is the model's, and takes as many times longer than the model says as the same way does at the
-// measured ranks, at the nearest size that went it there (or, where none did or only far ones, as that size did by
-// another way); between two of them, by both, interpolated log to log. What was measured with more than 16 times the
+// were measured the way is the measured one, and where links were changed since its latency and rate change as the
+// model's do. At others the way is the model's, and takes as many times longer than the model says as the same way does
+// at the measured ranks, at the nearest size that went it there (or, where none did or only far ones, as that size did
+// by another way); between two of them, by both, interpolated log to log. What was measured with more than 16 times the
 // ranks, and nothing with fewer, says nothing; nor, on one node, what was measured with fewer. Of a release without
 // times of its own, those of another one count so: as many times longer than that release's model says, for a machine's
 // links and hosts are the same under all. Operations of which nothing was measured, but alltoall, which is sent as

@@ -85,7 +85,6 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
       graph_(graph),
       operation_(operation),
       capability_(capability),
-      latency_(use.latency),
       in_place_(use.in_place),
       by_one_process_(use.by_one_process),
       devices_(generations.at(family_of(capability))),
@@ -233,12 +232,12 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
   if (algorithm == NcclAlgorithm::pat) return pat_cost(protocol);
   const bool is_tree = algorithm == NcclAlgorithm::tree;
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
-  const double base = tuning_.base.at(is_tree ? 0 : 1).at(index_of(protocol)) * 1e-6 * latency_;
+  const double base = tuning_.base.at(is_tree ? 0 : 1).at(index_of(protocol)) * 1e-6;
   if (is_tree) {
     const double rate = tree_rate(protocol) * .5 * correction(protocol, size);
-    return {Seconds(base), Seconds(1e-6 * latency_ * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
+    return {Seconds(base), Seconds(1e-6 * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
   }
-  const double hops = 1e-6 * latency_ * (has_root(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
+  const double hops = 1e-6 * (has_root(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
   const double more = plateau(protocol, size);
   return {Seconds(base * more), Seconds(hops * more), of_ring(ring_rate(protocol))};
 }

@@ -111,7 +111,6 @@ BytesPerSecond nvlink_rate(int capability);
 
 /// How a run uses it.
 struct NcclUse {
-  double latency = 1;           // how many times those of the tables
   bool in_place = false;        // the result lies where the data did
   bool by_one_process = false;  // which drives all devices, and launches for one after the other
 };
@@ -206,7 +205,6 @@ class NcclModel {
   const ChannelGraph& graph_;
   Operation operation_;
   int capability_;
-  double latency_;
   bool in_place_;
   bool by_one_process_;
   const NcclGeneration& devices_;

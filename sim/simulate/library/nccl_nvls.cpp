@@ -67,8 +67,7 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
   double hops = tuning_.nvls->inside;
   if (is_between) hops += 2 * std::floor(std::log2(graph_.nodes)) * tuning_.nvls->net;
   if (adds_up) hops += tuning_.collnet->nvls_net;
-  return {Seconds(0), Seconds(1e-6 * latency_ * hops),
-          BytesPerSecond(1e9 * nvls_rate(algorithm, tuning_.nvls->counted))};
+  return {Seconds(0), Seconds(1e-6 * hops), BytesPerSecond(1e9 * nvls_rate(algorithm, tuning_.nvls->counted))};
 }
 
 double NcclModel::nvls_rate(NcclAlgorithm algorithm, NcclNvlsRate counted) const {
@@ -116,7 +115,7 @@ NcclCost NcclModel::chunk_by_chunk(const NcclChoice& choice, Bytes size, NcclCos
   const double most = std::min(reckoned.rate.si(), 1e9 * measured * nvls_rate(choice.algorithm, NcclNvlsRate::bus));
   const double per_byte = 1 / most - wait / (at_once * longest);
   const double times = size.si() / moved;
-  const double moving = (times - 1) * latency_ * wait + (times + stages - 1) * moved * per_byte;
+  const double moving = (times - 1) * wait + (times + stages - 1) * moved * per_byte;
   return {reckoned.base, reckoned.hops, BytesPerSecond(size.si() / moving)};
 }
 
@@ -127,8 +126,7 @@ NcclCost NcclModel::pat_cost(NcclProtocol protocol) const {
   if (!is_there || protocol != NcclProtocol::simple || capability_ < 60) return {};
   const double net = hop(LinkClass::net, NcclAlgorithm::tree, protocol) * tuning_.pat->net;
   const double hops = std::floor(std::log2(graph_.nodes)) * net + graph_.ranks * tuning_.pat->per_rank;
-  return {Seconds(1e-6 * latency_ * tuning_.pat->base), Seconds(1e-6 * latency_ * hops),
-          BytesPerSecond(1e9 * bus_ * tuning_.pat->share)};
+  return {Seconds(1e-6 * tuning_.pat->base), Seconds(1e-6 * hops), BytesPerSecond(1e9 * bus_ * tuning_.pat->share)};
 }
 
 }}  // namespace farandole::simulate

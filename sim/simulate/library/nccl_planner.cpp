@@ -20,9 +20,8 @@ struct NcclCommunicator {
       : tuning(std::move(of_release)),
         job(of),
         nvlink(nvlink_rate(of.device.compute_capability)),
-        graph(survey_channels(of.platform, of.placement, nvlink)),
-        model(*tuning, graph, of.operation, of.device.compute_capability,
-              {of.scale.latency, of.in_place, of.devices_per_process > 1}),
+        graph(survey_channels(of.platform, of.placement, nvlink, of.scale.rate)),
+        model(*tuning, graph, of.operation, of.device.compute_capability, {of.in_place, of.devices_per_process > 1}),
         share(measured_share({*tuning, graph, of})),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   NcclCommunicator(const NcclCommunicator&) = delete;  // the model refers to the graph
@@ -37,16 +36,24 @@ struct NcclCommunicator {
   std::shared_ptr<NcclLayouts> laid = std::make_shared<NcclLayouts>();
 
   [[nodiscard]] NcclJob routing(NcclProtocol protocol) const {
-    return {job.platform, graph, nvlink, job.operation, model.messages(protocol, share), root, nccl_payload, laid};
+    return {job.platform,
+            graph,
+            nvlink * job.scale.rate,
+            job.operation,
+            scaled(model.messages(protocol, share), job.scale),
+            root,
+            nccl_payload,
+            laid};
   }
 };
 
 LibraryPlan nccl_plan(const std::shared_ptr<const NcclCommunicator>& communicator, Bytes size) {
   const auto& of = *communicator;
-  const auto measured = measured_choice({*of.tuning, of.graph, of.job}, of.model, size);
-  NcclChoice choice = measured ? *measured : of.model.choose(size);
-  if (communicator->job.operation == Operation::alltoall) choice = communicator->model.message_choice(size);
-  return plan_as_nccl([=] { return communicator->routing(choice.protocol); }, choice, of.job.charged, size);
+  const Bytes known = as_if_unscaled(size, of.job.scale);
+  const auto measured = measured_choice({*of.tuning, of.graph, of.job}, of.model, known);
+  NcclChoice choice = measured ? *measured : of.model.choose(known);
+  if (of.job.operation == Operation::alltoall) choice = of.model.message_choice(known);
+  return plan_as_nccl([=] { return communicator->routing(choice.protocol); }, choice, of.job, size);
 }
 
 /// What the links carry of that way at most, with nothing else on them.
@@ -96,11 +103,23 @@ MeasuredLinks links(const ChannelGraph& graph) {
 
 }  // namespace
 
-LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice, const NetworkScale& charged,
-                         Bytes size) {
-  choice.cost.base *= charged.latency;
-  choice.cost.hops *= charged.latency;
-  choice.cost.rate *= charged.rate;
+Bytes as_if_unscaled(Bytes size, const NetworkScale& scale) {
+  constexpr double least = 1e-9;  // latency may be 0
+  return size / (scale.rate * std::max(scale.latency, least));
+}
+
+NcclMessages scaled(NcclMessages messages, const NetworkScale& scale) {
+  for (Seconds* time : {&messages.inside, &messages.between, &messages.proxy.send, &messages.proxy.receive})
+    *time *= scale.latency;
+  messages.most *= scale.rate;
+  messages.wire *= scale.rate;
+  return messages;
+}
+
+LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice, const LibraryJob& of, Bytes size) {
+  choice.cost.base *= of.scale.latency * of.charged.latency;
+  choice.cost.hops *= of.scale.latency * of.charged.latency;
+  choice.cost.rate *= of.scale.rate * of.charged.rate;
   const std::string algorithm = schedule_name(job(), choice);
   return {{algorithm, name(choice.protocol), choice.channels},
           choice.cost.base,

@@ -164,22 +164,21 @@ std::size_t place_of(Bytes size) {
 }  // namespace
 
 ChannelGraph survey_for_rccl(const RcclTuning& tuning, const Platform& platform, const Placement& placement,
-                             const std::string& gfx) {
-  ChannelGraph graph = survey_channels(platform, placement, xgmi_rate(gfx));
+                             const std::string& gfx, double scale) {
+  ChannelGraph graph = survey_channels(platform, placement, xgmi_rate(gfx), scale);
   const RcclMachine* machine = known_machine(tuning, graph, platform.devices_per_node, gfx);
   if (machine != nullptr) graph.rings = machine->rings;
   return graph;
 }
 
 RcclModel::RcclModel(const RcclTuning& tuning, const ChannelGraph& graph, int devices_per_node, Operation operation,
-                     const std::string& gfx, double latency)
+                     const std::string& gfx)
     : tuning_(tuning),
       graph_(graph),
       machine_(known_machine(tuning, graph, devices_per_node, gfx)),
       table_(tuning.tables.at(machine_ == nullptr ? 0 : machine_->table)),
       operation_(operation),
-      is_mi300_(gfx == "gfx942"),
-      latency_(latency) {
+      is_mi300_(gfx == "gfx942") {
   constexpr int most_channels = 32;  // of machines that are searched: twice CHANNEL_LIMIT
   const int searched_channels = std::max(1, graph.nodes == 1 ? graph.nvlinks : graph.nics);
   channels_ = machine_ == nullptr ? std::min(2 * searched_channels, most_channels) : machine_->channels;
@@ -235,7 +234,7 @@ NcclCost RcclModel::by_table(NcclAlgorithm algorithm, NcclProtocol protocol) con
   const double of_data = algorithm == NcclAlgorithm::tree
                              ? .5
                              : graph_.ranks / static_cast<double>(ring_steps_of(operation_, graph_.ranks));
-  const double microsecond = 1e-6 * latency_;
+  constexpr double microsecond = 1e-6;
   return {Seconds(microsecond * tuning_.base.at(index_of(algorithm)).at(index_of(protocol))),
           Seconds(microsecond * hops(algorithm, protocol)),
           BytesPerSecond(1e9 * bus_ * share(algorithm, protocol) * of_data)};
@@ -332,14 +331,14 @@ int RcclModel::channels_for(NcclAlgorithm algorithm, NcclProtocol protocol, Byte
 }
 
 Seconds RcclModel::message_base() const {
-  return Seconds(1e-6 * latency_ * tuning_.base.at(index_of(NcclAlgorithm::ring)).at(index_of(NcclProtocol::simple)));
+  return Seconds(1e-6 * tuning_.base.at(index_of(NcclAlgorithm::ring)).at(index_of(NcclProtocol::simple)));
 }
 
 NcclMessages RcclModel::messages() const {
   const auto waiting = [&](LinkClass over) {
-    return Seconds(1e-6 * latency_ * hop(over, NcclAlgorithm::tree, NcclProtocol::simple));
+    return Seconds(1e-6 * hop(over, NcclAlgorithm::tree, NcclProtocol::simple));
   };
-  const Seconds half(1e-6 * latency_ * posting(NcclProtocol::simple) / 2);
+  const Seconds half(1e-6 * posting(NcclProtocol::simple) / 2);
   const double counted =
       tried_rate(tried_between(70, 70), graph_.nic.si() / 1e9) * graph_.nics / graph_.ranks_per_node();
   // Eight MI355X have 46 of a NIC's 50 GB/s: posting chunk by chunk limits nothing.
@@ -355,8 +354,8 @@ struct RcclCommunicator {
   RcclCommunicator(std::shared_ptr<const RcclTuning> of_release, const LibraryJob& of)
       : tuning(std::move(of_release)),
         job(of),
-        graph(survey_for_rccl(*tuning, of.platform, of.placement, of.device.gfx)),
-        model(*tuning, graph, of.platform.devices_per_node, of.operation, of.device.gfx, of.scale.latency),
+        graph(survey_for_rccl(*tuning, of.platform, of.placement, of.device.gfx, of.scale.rate)),
+        model(*tuning, graph, of.platform.devices_per_node, of.operation, of.device.gfx),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   RcclCommunicator(const RcclCommunicator&) = delete;  // the model refers to the graph
 
@@ -368,7 +367,14 @@ struct RcclCommunicator {
   std::shared_ptr<NcclLayouts> laid = std::make_shared<NcclLayouts>();
 
   [[nodiscard]] NcclJob routing() const {
-    return {job.platform, graph, xgmi_rate(job.device.gfx), job.operation, model.messages(), root, rccl_payload, laid};
+    return {job.platform,
+            graph,
+            xgmi_rate(job.device.gfx) * job.scale.rate,
+            job.operation,
+            scaled(model.messages(), job.scale),
+            root,
+            rccl_payload,
+            laid};
   }
 };
 
@@ -387,8 +393,9 @@ void add_rccl(Section& section, Library& library) {
   library.planner = [tuning = library.rccl](const LibraryJob& job) {
     auto communicator = std::make_shared<const RcclCommunicator>(tuning, job);
     return LibraryPlanner{communicator->graph.order, [communicator](Bytes size) {
-                            return plan_as_nccl([=] { return communicator->routing(); }, choose(*communicator, size),
-                                                communicator->job.charged, size);
+                            return plan_as_nccl([=] { return communicator->routing(); },
+                                                choose(*communicator, as_if_unscaled(size, communicator->job.scale)),
+                                                communicator->job, size);
                           }};
   };
 }

@@ -84,13 +84,13 @@ struct RcclTuning {
 
 /// NCCL's survey, with the rings of the machine where RCCL knows it.
 ChannelGraph survey_for_rccl(const RcclTuning& tuning, const Platform& platform, const Placement& placement,
-                             const std::string& gfx);
+                             const std::string& gfx, double scale = 1);
 
 class RcclModel {
  public:
-  /// `graph`: surveyed for RCCL on nodes with so many devices. `latency`: how many times those of the tables.
+  /// `graph`: surveyed for RCCL on nodes with so many devices.
   RcclModel(const RcclTuning& tuning, const ChannelGraph& graph, int devices_per_node, Operation operation,
-            const std::string& gfx, double latency = 1);
+            const std::string& gfx);
 
   /// What RCCL reckons when it chooses; its rate is 0 where it is unavailable.
   [[nodiscard]] NcclCost cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const;
@@ -122,7 +122,6 @@ class RcclModel {
   const RcclTable& table_;
   Operation operation_;
   bool is_mi300_;
-  double latency_;
   int channels_ = 1;
   double bus_ = 0;  // GB/s of all channels
 };
