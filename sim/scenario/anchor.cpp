@@ -142,6 +142,7 @@ void carry_anchor(WorkloadSpec& workload, const Value& where, const Device& devi
   for (std::size_t i = 0; i < to.estimates.size(); ++i) {
     const double factor = std::max(least, to.estimates[i] / from.estimates.at(i));
     workload.device_steps[i].time *= factor;
+    workload.device_steps[i].update *= factor;
     if (std::abs(std::log(factor)) > std::abs(std::log(largest))) largest = factor;
   }
   if (largest == 1 && from.precision == to.precision && !is_variant) return;
@@ -159,6 +160,7 @@ constexpr double least_share = 1e-4;  // of the step that a device may take, and
 constexpr double most_share = 1e4;
 constexpr int accuracy_bits = 40;
 constexpr std::uintmax_t most_runs = 60;
+constexpr double reproduced = 1e-9;  // of a step
 
 struct TimedRun {
   Value where;
@@ -170,6 +172,7 @@ struct TimedRun {
   std::string text;
   std::optional<Normalisation> normalisation{};
   double beside = 1;  // AnchorRun::beside
+  Seconds update{};   // DeviceStep::update
 };
 
 /// The scenario, and how its iteration time follows from a device's.
@@ -186,8 +189,8 @@ class Prediction {
 
   [[nodiscard]] const Scenario& scenario() const { return scenario_; }
 
-  /// With so much time of the device for a step of the run.
-  [[nodiscard]] Seconds iteration(const TimedRun& run, Seconds device) const {
+  /// With so much time of the device for a step of the run, and that much more for its update.
+  [[nodiscard]] Seconds iteration(const TimedRun& run, Seconds device, Seconds update = 0_s) const {
     Document document = document_;
     document.remove("/platform/launch");
     document.remove("/workload/global_batch");
@@ -198,7 +201,8 @@ class Prediction {
     }
     if (run.normalisation) document.set("/workload/normalisation", fmt::format("\"{}\"", name(*run.normalisation)));
     document.set("/workload/device_steps",
-                 fmt::format(R"([{{"batch": {}, "time": "{:.15g} s"}}])", run.batch, device.si()));
+                 fmt::format(R"([{{"batch": {}, "time": "{:.15g} s", "update": "{:.15g} s"}}])", run.batch, device.si(),
+                             update.si()));
     const TrainingPoint point = train(read_scenario(document.root(), *catalogue_), nullptr);
     if (run.nodes && *run.nodes != point.nodes) {
       run.where.fail(fmt::format("{} nodes, on which {} ranks are placed", point.nodes, run.ranks),
@@ -268,8 +272,36 @@ std::string rate_of(const TimedRun& run, Seconds iteration) {
                  run.text);
 }
 
+using Excess = std::function<double(double time)>;
+
+/// The last two places between which it changes its sign.
+std::pair<double, double> sign_change(const Excess& excess, double low, double high, double below, double above) {
+  if (below == 0 || above == 0) return below == 0 ? std::pair(low, low) : std::pair(high, high);
+  std::uintmax_t runs = most_runs;
+  return boost::math::tools::toms748_solve(excess, low, high, below, above,
+                                           boost::math::tools::eps_tolerance<double>(accuracy_bits), runs);
+}
+
+/// A step jumps where another collective comes first, to one side of the measured time and to the other: then its
+/// update takes what is missing on the shorter side.
+Seconds across_a_jump(TimedRun& run, const Prediction& prediction, std::pair<double, double> sides) {
+  const auto excess = [&](double device, double update) {
+    return (prediction.iteration(run, Seconds(device), Seconds(update)) - run.iteration).si();
+  };
+  const double device = excess(sides.first, 0) < 0 ? sides.first : sides.second;
+  const double missing = -excess(device, 0);
+  double most = missing;
+  while (excess(device, most) < 0 && most < run.iteration.si()) most *= 2;
+  const auto [from, to] =
+      sign_change([&](double update) { return excess(device, update); }, 0, most, -missing, excess(device, most));
+  run.update = Seconds((from + to) / 2);
+  const double left = excess(device, run.update.si());
+  if (std::abs(left) <= reproduced * run.iteration.si()) return Seconds(device);
+  refuse_unreachable(run, left > 0 ? "least" : "most", left, "with the device times nearest to it");
+}
+
 /// Where a rank updates less than a device alone would, the device takes longer than the step.
-Seconds device_time(const TimedRun& run, const Prediction& prediction) {
+Seconds device_time(TimedRun& run, const Prediction& prediction) {
   const double pass = (run.iteration / run.accumulation).si();
   const auto excess = [&](double device) { return (prediction.iteration(run, Seconds(device)) - run.iteration).si(); };
   double low = pass;
@@ -290,12 +322,10 @@ Seconds device_time(const TimedRun& run, const Prediction& prediction) {
     above = below;
     below = excess(low /= 2);
   }
-  if (below == 0) return Seconds(low);
-  if (above == 0) return Seconds(high);
-  std::uintmax_t runs = most_runs;
-  const auto [from, to] = boost::math::tools::toms748_solve(
-      excess, low, high, below, above, boost::math::tools::eps_tolerance<double>(accuracy_bits), runs);
-  return Seconds((from + to) / 2);
+  const auto [from, to] = sign_change(excess, low, high, below, above);
+  const Seconds found((from + to) / 2);
+  if (std::abs(excess(found.si())) <= reproduced * run.iteration.si()) return found;
+  return across_a_jump(run, prediction, {from, to});
 }
 
 /// Of runs with the same batch: what the fewest ranks say, in the geometric mean where there are several runs of
@@ -318,7 +348,7 @@ DeviceStep together(std::span<TimedRun* const> runs, const Prediction& predictio
     if (!fewest) fewest = mean;
     for (const auto& [run, time] : inferred) run->beside = mean / *fewest;
   }
-  return {first->batch, *fewest, first->normalisation};
+  return {first->batch, *fewest, first->normalisation, false, first->update};
 }
 
 void refuse_contradicting_runs(const DeviceStep& low, const DeviceStep& high, const TimedRun& run,
@@ -358,7 +388,9 @@ std::string in_json(const std::vector<DeviceStep>& steps) {
   for (const DeviceStep& step : steps) {
     const std::string kind =
         step.normalisation ? fmt::format(R"(, "normalisation": "{}")", name(*step.normalisation)) : "";
-    rows.push_back(fmt::format(R"({{"batch": {}, "time": "{:.15g} s"{}}})", step.batch, step.time.si(), kind));
+    const std::string update = step.update > 0_s ? fmt::format(R"(, "update": "{:.15g} s")", step.update.si()) : "";
+    rows.push_back(
+        fmt::format(R"({{"batch": {}, "time": "{:.15g} s"{}{}}})", step.batch, step.time.si(), kind, update));
   }
   return fmt::format("[{}]", fmt::join(rows, ", "));
 }

@@ -137,6 +137,14 @@ Recompute read_recompute_of(const Value& where, const Model& model) {
 void read_types(Section& section, WorkloadSpec& workload, const Device& device) {
   const auto precision = section.maybe("precision");
   workload.precision = precision ? read_precision(*precision) : default_precision(device);
+  const bool is_profiled = profiled_times(workload.profiles, device.name, workload.precision, 1).has_value();
+  if (precision && !device.peak.contains(workload.precision) && !is_profiled) {
+    std::vector<std::string> known;
+    for (const auto& [has, rate] : device.peak) {
+      if (has != Precision::int8) known.push_back(name(has));
+    }
+    precision->fail_unknown(fmt::format("a precision that {} has a rate for", device.name), known);
+  }
   if (const auto type = section.maybe("gradient_type")) workload.gradient_type = read_gradient_type(*type);
   if (const auto type = section.maybe("parameter_type")) {
     workload.parameter_type = read_number_type(*type, "a type of parameters");
@@ -190,6 +198,7 @@ static std::vector<DeviceStep> read_device_steps(const Value& where) {
     Section section(row);
     DeviceStep step{read_at_least(section.child("batch"), 1), section.required<Seconds>("time")};
     if (const auto kind = section.maybe("normalisation")) step.normalisation = read_normalisation(*kind);
+    step.update = section.optional<Seconds>("update", 0_s);
     section.finish();
     if (!(step.time > 0_s)) row.fail("a time above nothing");
     steps.push_back(step);
@@ -239,10 +248,8 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   return workload;
 }
 
-namespace {
-
 /// Strong scaling: every rank gets an equal part of the global batch, in as many passes as add up.
-void share_global_batch(Scenario& scenario, const Value& where) {
+static void share_global_batch(Scenario& scenario, const Value& where) {
   const int batch = scenario.workload.global_batch;
   if (batch == 0) return;
   const std::int64_t parts = (Count(scenario.replicas()) * scenario.strategy.accumulation).number();
@@ -252,8 +259,6 @@ void share_global_batch(Scenario& scenario, const Value& where) {
   }
   scenario.workload.batch_per_rank = static_cast<int>(batch / parts);
 }
-
-}  // namespace
 
 void share_batch(Scenario& scenario, const Value& workload) {
   share_global_batch(scenario, workload);

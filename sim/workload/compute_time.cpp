@@ -223,6 +223,8 @@ ComputeTimes compute_times(const Model& model, const Device& device, const Compu
     dispatch = std::min(dispatch, passes / static_cast<double>(2 * model.layers.size() - model.first_backward()));
   }
   keep_pace(times, dispatch, model.first_backward());
+  const auto own = std::ranges::find(steps, demand.batch, &DeviceStep::batch);
+  if (own != steps.end()) times.update += own->update;
   add_band(times, model, device, demand, steps, converted);
   add_recomputation(times, model, demand.recompute);
   return times;

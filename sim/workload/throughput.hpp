@@ -31,6 +31,7 @@ struct DeviceStep {
   Seconds time;
   std::optional<Normalisation> normalisation{};  // of its program; empty: the one that is asked for
   bool published = false;                        // of a program that was not compiled
+  Seconds update{};                              // beside it, that the optimizer takes
 };
 
 std::vector<DeviceStep> steps_of(const std::vector<const Measurement*>& rows);

@@ -23,6 +23,12 @@ TEST(BadInput, AnUnknownDeviceOfAnOverrideIsAnsweredWhereItStands) {
             "--set: /platform/override: expected a device, got \"p10\"; did you mean \"p100\"?");
 }
 
+TEST(BadInput, APrecisionThatTheDeviceHasNoRateForIsRefusedWhereItStands) {
+  EXPECT_EQ(
+      error_of({{"/platform/topology", "roce25-4xp100"}, {"/workload/precision", "tf32"}}),
+      "--set: /workload/precision: expected a precision that p100 has a rate for, got \"tf32\"; known: fp32, fp16");
+}
+
 TEST(BadInput, AMisspeltKeyIsAnsweredWithTheNearest) {
   EXPECT_THAT(error_of({{"/workload/batch_per_rnk", "8"}}),
               HasSubstr("/workload/batch_per_rnk: expected a known key, got \"batch_per_rnk\"; did you mean "
