@@ -65,17 +65,23 @@ double steps_of(const Model& model) {
   return static_cast<double>(model.layers.size()) + static_cast<double>(model.tensors());
 }
 
-/// Of workers that go at their own pace; those that wait for each other are simulated together. Servers that split
-/// every variable are one where all nodes are on one switch (training/servers/server_network.hpp).
+/// Of workers that are simulated one by one: that go at their own pace, or of whom the slowest does not say it all
+/// (training/servers/server_run.hpp). Servers that split every variable are one where all nodes are on one switch
+/// (training/servers/server_network.hpp).
 double server_messages(const Scenario& scenario) {
   const auto& servers = scenario.strategy.servers;
-  if (!servers || servers->mode == ServerMode::synchronous) return 0;
+  const EffectsSpec& effects = scenario.effects;
+  const bool ranks_differ = effects.device_spread > 0 || effects.step_jitter.varies();
+  const bool is_one_by_one = effects.communication_compute_share > 0 || effects.input ||
+                             (scenario.fidelity == Fidelity::message && ranks_differ);
+  if (!servers || (servers->mode == ServerMode::synchronous && !is_one_by_one)) return 0;
   const Platform& platform = scenario.platform.platform;
   const bool are_alike = !servers->colocated && !servers->aggregate_on_node &&
                          servers->compression.kind == Compression::none &&
                          static_cast<int>(platform.links.size()) == platform.first_network_link();
   const double pieces = servers->placement == "split" && !are_alike ? servers->servers : 1;
-  return static_cast<double>(scenario.platform.ranks) * scenario.workload.model.tensors() * pieces;
+  return static_cast<double>(scenario.platform.ranks) * scenario.workload.model.tensors() * pieces *
+         (scenario.bands ? runs_of_bands : 1);
 }
 
 /// Trainings on fewer nodes, of a run that goes on without those under repair: as many as are ever under repair at

@@ -135,6 +135,22 @@ TEST_F(OverBudget, AreMessagesOfTensorGroupsThatShareNodes) {
   EXPECT_EQ(place_.run("ulimit -t 5; " FARANDOLE_PROGRAM " run s.json --quiet --fidelity flow").status, 0);
 }
 
+// What a collective takes of the devices, each worker's own: then the slowest does not say it all, and all are
+// simulated (36 s, of which nothing was said).
+TEST_F(OverBudget, AreWorkersOfWhomTheSlowestDoesNotStandForAll) {
+  const auto of_share = [](const std::string& share) {
+    return R"({"name": "n", "workload": {"model": "resnet101", "batch_per_rank": 4},
+      "platform": {"topology": "tcp25-4xp100", "ranks": 68},
+      "strategy": {"kind": "parameter_server", "servers": 4, "colocated": true},
+      "effects": {"communication_compute_share": ")" +
+           share + R"("}})";
+  };
+  place_.write("s.json", of_share("10 %"));
+  EXPECT_THAT(refusal("run s.json --quiet"), HasSubstr("expected what a --budget of 30 s allows"));
+  place_.write("s.json", of_share("0 %"));
+  EXPECT_EQ(place_.run("ulimit -t 10; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
+}
+
 // Each is run a dozen times before anything else.
 TEST_F(OverBudget, AreManyMeasuredRunsAndThoseOfManyRanks) {
   const auto measured = [&](int rows, int ranks) {
