@@ -15,9 +15,16 @@ namespace farandole { inline namespace report {
 enum class Format { table, json, csv };
 
 /// "table", "json" or "csv"; nothing for any other name.
-std::optional<Format> parse_format(std::string_view name);
+inline std::optional<Format> parse_format(std::string_view name) {
+  if (name == "table") return Format::table;
+  if (name == "json") return Format::json;
+  if (name == "csv") return Format::csv;
+  return std::nullopt;
+}
 
 /// The names `parse_format` knows, in order of declaration.
-std::vector<std::string> format_names();
+inline std::vector<std::string> format_names() {
+  return {"table", "json", "csv"};
+}
 
 }}  // namespace farandole::report

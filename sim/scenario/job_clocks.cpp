@@ -17,12 +17,10 @@ Schedule build_schedule(const Scenario& scenario, const Placement& placement, Op
   return (is_fixed ? scenario.collectives.at(operation) : *find_algorithm(operation, "ring")).build(shape);
 }
 
-namespace {
-
 /// MPI out of the memory of hosts: a small message takes what one of the control plane takes, and a processor adds up,
 /// which reads twice and writes, beside those of the node's other ranks. Long messages, and what all keep a processor
 /// with, are MPI's where the platform tells them from its transport's.
-Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Placement& placement) {
+static Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Placement& placement) {
   constexpr double touches = 3;
   if (!platform.mpi) platform.transport.message = {};
   Transport& transport = platform.transport;
@@ -36,8 +34,6 @@ Platform platform_of_hosts(Platform platform, const Scenario& scenario, const Pl
   if (memory > BytesPerSecond(0)) transport.reduce_rate = memory * rate;
   return platform;
 }
-
-}  // namespace
 
 JobClocks::JobClocks(const Scenario& scenario, Placement placement)
     : scenario_(scenario), platform_(platform_of(scenario)) {

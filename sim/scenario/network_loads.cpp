@@ -23,10 +23,8 @@ std::vector<LinkUse> NetworkLoads::busiest(std::size_t count) const {
   return uses;
 }
 
-namespace {
-
 /// What spreads over a bundle is on its members, too, beside what goes over each of them alone.
-void add_to_members(const Network& network, std::vector<Bytes>& bytes) {
+static void add_to_members(const Network& network, std::vector<Bytes>& bytes) {
   const auto at = [&](int link) -> Bytes& { return bytes[static_cast<std::size_t>(link)]; };
   for (const Bundle& bundle : network.bundles) {
     if (!bundle.carries || bundle.members.empty()) continue;
@@ -36,8 +34,6 @@ void add_to_members(const Network& network, std::vector<Bytes>& bytes) {
     for (const int member : bundle.members) at(member) += each;
   }
 }
-
-}  // namespace
 
 NetworkLoads loads_over(Platform platform, std::vector<Bytes> bytes, Seconds time) {
   const Links& links = platform.links;

@@ -254,10 +254,8 @@ void take_results(TrainingPoint& point, const TrainingRun& run, const std::vecto
 
 // What a step of one device takes: profiled, measured or estimated.
 
-namespace {
-
 /// Of the profiles that profiled_times chooses among, the steps that rise with the batch.
-std::vector<DeviceStep> profiled_steps(const WorkloadSpec& workload, const std::string& device) {
+static std::vector<DeviceStep> profiled_steps(const WorkloadSpec& workload, const std::string& device) {
   std::map<int, Seconds> by_batch;
   const auto collect = [&](const std::string& owner) {
     for (const Profile& profile : workload.profiles) {
@@ -276,7 +274,7 @@ std::vector<DeviceStep> profiled_steps(const WorkloadSpec& workload, const std::
 
 /// At batches that nobody profiled, the step goes by the profiled ones and the kernels' estimate, as measured rows do
 /// (workload/throughput.hpp), instead of in proportion to the nearest: a small batch pays for its launches.
-void follow_estimate(ComputeTimes& times, const Scenario& scenario) {
+static void follow_estimate(ComputeTimes& times, const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const Device& device = scenario.platform.device;
   const bool can_estimate = device.assumed_efficiency > 0 || device.kernels;
@@ -296,8 +294,6 @@ void follow_estimate(ComputeTimes& times, const Scenario& scenario) {
   for (const DeviceStep& step : steps) batches.push_back(step.batch);
   times.band = band_beside(batches, workload.batch_per_rank, device.bands->batch_doubled, device.bands->model);
 }
-
-}  // namespace
 
 ComputeTimes times_of(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;

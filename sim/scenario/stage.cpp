@@ -172,14 +172,12 @@ struct OtherJob {
   std::optional<TrainerParts> trainer;
 };
 
-namespace {
-
-std::unique_ptr<SharedNetwork> network_of(Fidelity fidelity) {
+static std::unique_ptr<SharedNetwork> network_of(Fidelity fidelity) {
   if (fidelity == Fidelity::analytic) return std::make_unique<SharedLinks>();
   return std::make_unique<MaxMinNetwork>();
 }
 
-std::vector<OnOffSource> sources_of(const Scenario& scenario) {
+static std::vector<OnOffSource> sources_of(const Scenario& scenario) {
   std::vector<OnOffSource> sources;
   for (const OnOffSpec& own : scenario.traffic.on_off) {
     sources.push_back({own.links, own.rate, own.on.mean, own.off.mean, own.on.spread, own.off.spread,
@@ -187,8 +185,6 @@ std::vector<OnOffSource> sources_of(const Scenario& scenario) {
   }
   return sources;
 }
-
-}  // namespace
 
 struct Stage::Parts {
   explicit Parts(JobOnStage of) : ours(std::move(of)), simulator(network_of(ours.scenario.fidelity)) {

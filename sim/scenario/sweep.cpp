@@ -230,9 +230,7 @@ std::vector<Node> read_range(const Value& where) {
   return values;
 }
 
-namespace {
-
-void add_setting(Configuration& configuration, const Setting& setting) {
+static void add_setting(Configuration& configuration, const Setting& setting) {
   for (const auto& [pointer, value] : setting.assignments) configuration.document.set(pointer, value);
   if (!configuration.name.empty()) configuration.name += ", ";
   configuration.name += setting.name;
@@ -240,7 +238,7 @@ void add_setting(Configuration& configuration, const Setting& setting) {
   for (const Assignment& assignment : setting.assignments) configuration.pointers.push_back(assignment.pointer);
 }
 
-void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
+static void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
   std::size_t configurations = 1;
   for (const Axis& axis : axes) {
     configurations *= axis.size();
@@ -249,8 +247,6 @@ void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
     }
   }
 }
-
-}  // namespace
 
 Count count_configurations(const Document& document) {
   Count configurations = 1;

@@ -191,10 +191,8 @@ Schedule schedule_of(const Scenario& scenario, Operation operation) {
   return build_schedule(scenario, scenario.platform.placement, operation);
 }
 
-namespace {
-
 /// Of the first replica: the first ranks, of a pipeline those of each stage.
-std::vector<int> ranks_of_one(const Scenario& scenario) {
+static std::vector<int> ranks_of_one(const Scenario& scenario) {
   const int stages = scenario.strategy.pipeline;
   std::vector<int> members;
   for (int stage = 0; stage < stages; ++stage) {
@@ -206,13 +204,11 @@ std::vector<int> ranks_of_one(const Scenario& scenario) {
 }
 
 /// One replica: the first devices; of a pipeline, those of the first replica in each stage, as far apart as they are.
-Placement placement_of_one(const Scenario& scenario) {
+static Placement placement_of_one(const Scenario& scenario) {
   const std::vector<int> members = ranks_of_one(scenario);
   if (scenario.strategy.pipeline == 1) return {members, 1};
   return placement_of(scenario.platform.platform, scenario.platform.placement, members);
 }
-
-}  // namespace
 
 TrainingRun train_alone(const Scenario& scenario, Alone how) {
   const Placement alone = placement_of_one(scenario);

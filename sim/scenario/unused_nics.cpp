@@ -62,17 +62,13 @@ std::optional<NicUse> unused_nics(const Schedule& schedule, const Platform& plat
   return NicUse{static_cast<int>(used), static_cast<int>(all)};
 }
 
-namespace {
-
 /// No links between nodes, or none that can ever be full.
-bool is_fully_provisioned(const Platform& platform) {
+static bool is_fully_provisioned(const Platform& platform) {
   if (platform.first_network_link() == static_cast<int>(platform.links.size())) return true;
   std::vector<BytesPerSecond> capacities;
   for (const Link& link : platform.links) capacities.push_back(link.capacity);
   return platform.network.never_full && platform.network.never_full(platform, capacities);
 }
-
-}  // namespace
 
 std::optional<std::string> note_on_fabric(const Library& library, const Platform& platform,
                                           const Placement& placement) {

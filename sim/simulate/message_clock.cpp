@@ -70,20 +70,23 @@ struct MessageClock::OwnLinks {
   std::vector<int> places;  // of the schedule's links among them; empty: all of them, as they are
 };
 
-/// Those that its transfers cross: a large machine has many times as many, and a network of all of them, made anew
-/// whenever clocks take turns, takes longer to make than a few ranks' messages to send. Where receivers move on, who
-/// crosses what is not known yet.
+/// Those that its messages cross: a large machine has many times as many, and a network of all of them, made anew
+/// whenever clocks take turns, takes longer to make than a few ranks' messages to send. All, where there are more ways.
 MessageClock::OwnLinks MessageClock::own_links() const {
   OwnLinks own;
   const std::vector<FluidLink> all = routed_.fluid_links();
-  if (std::ranges::any_of(routed_.schedule().phases, receivers_move)) return {all, {}};
   own.places.assign(all.size(), -1);
-  for (const auto& [phase, index] : transfers_) {
-    for (const int link : routed_.legs(phase)[index].links) {
-      int& place = own.places[static_cast<std::size_t>(link)];
-      if (place >= 0) continue;
-      place = static_cast<int>(own.links.size());
-      own.links.push_back(all[static_cast<std::size_t>(link)]);
+  std::size_t ways = 0;
+  for (const auto& [number, index] : transfers_) {
+    const Phase& phase = routed_.schedule().phases[number];
+    for (int repeat = 0; repeat < (receivers_move(phase) ? phase.repeats : 1); ++repeat) {
+      if (++ways > all.size() && receivers_move(phase)) return {all, {}};
+      for (const int link : routed_.leg(number, index, repeat).links) {
+        int& place = own.places[as_index(link)];
+        if (place >= 0) continue;
+        place = static_cast<int>(own.links.size());
+        own.links.push_back(all[as_index(link)]);
+      }
     }
   }
   return own;
@@ -119,11 +122,11 @@ void MessageClock::release_network() {
 
 /// SimGrid's until that takes long: by the messages of all collectives so far, with the next one's.
 void MessageClock::make_network() {
-  OwnLinks crossed = own_links();
-  const NetworkSolver solver = solver_for(wanted_, sent_, 0, static_cast<std::int64_t>(crossed.links.size()));
+  if (crossed_ == nullptr) crossed_ = std::make_shared<const OwnLinks>(own_links());
+  const NetworkSolver solver = solver_for(wanted_, sent_, 0, std::ssize(crossed_->links));
   used_builtin_solver_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
-  auto own = std::make_shared<FluidNetwork>(crossed.links, routed_.parts(), solver);
-  use(own, std::move(crossed.places));
+  auto own = std::make_shared<FluidNetwork>(crossed_->links, routed_.parts(), solver);
+  use(own, crossed_->places);
   own_ = std::move(own);
 }
 

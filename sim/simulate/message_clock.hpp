@@ -97,6 +97,7 @@ class MessageClock final : public CollectiveClock {
   std::vector<OfPhase> phases_;
   std::shared_ptr<SharedNetwork> network_;
   std::shared_ptr<FluidNetwork> own_;                             // where network_ is nobody else's
+  std::shared_ptr<const OwnLinks> crossed_;                       // once that has been made
   std::vector<int> links_;                                        // in the network, of the schedule's
   std::vector<int> routes_;                                       // per transfer, in its first repeat
   std::map<std::pair<std::vector<int>, int>, int> moved_routes_;  // by links and paths, where receivers move on

@@ -208,9 +208,10 @@ int RoundRates::route_of(const Legs& legs, const Round& round, std::size_t place
 void RoundRates::make_network() {
   std::size_t at_once = 0;
   for (const Phase& phase : routed_.schedule().phases) at_once = std::max(at_once, transfers_per_round(phase));
-  const NetworkSolver solver = solver_for(wanted_, 0, static_cast<std::int64_t>(at_once));
+  const std::vector<FluidLink> links = routed_.fluid_links();
+  const NetworkSolver solver = solver_for(wanted_, 0, static_cast<std::int64_t>(at_once), std::ssize(links));
   used_builtin_solver_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
-  network_ = std::make_unique<FluidNetwork>(routed_.fluid_links(), routed_.parts(), solver);
+  network_ = std::make_unique<FluidNetwork>(links, routed_.parts(), solver);
 }
 
 Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {
@@ -229,18 +230,14 @@ Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const Round& round, const
   return inverse_rates;
 }
 
-namespace {
-
 /// Without working out legs that are not known.
-BytesPerSecond reduce_rate_of(const RoutedSchedule& routed, std::size_t phase, std::size_t index) {
+static BytesPerSecond reduce_rate_of(const RoutedSchedule& routed, std::size_t phase, std::size_t index) {
   if (!routed.is_routed_when_asked()) return routed.legs(phase)[index].reduce_rate;
   const Phase& pattern = routed.schedule().phases[phase];
   const Transfer& transfer = pattern.transfers[index / static_cast<std::size_t>(pattern.fan)];
   const bool reduces = transfer.action != Action::copy;
   return reduces ? routed.where()->first.transport.reduce_rate : BytesPerSecond::infinity();
 }
-
-}  // namespace
 
 TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, const TransferRates& rates,
                              const ChunkSizes& sizes) {

@@ -154,15 +154,11 @@ void add_expert_exchanges(Job& job, const Model& model, const ExchangeDemand& de
   }
 }
 
-namespace {
-
 /// Behind what is there, and how long that takes then.
-Seconds append(Exchanges& all, const Exchanges& more, Seconds begin, Seconds length) {
+static Seconds append(Exchanges& all, const Exchanges& more, Seconds begin, Seconds length) {
   for (const InnerExchange& exchange : more) all.push_back({begin + exchange.at, exchange.what});
   return begin + length;
 }
-
-}  // namespace
 
 std::vector<InnerExchange> forward_exchanges(const Job& job) {
   Exchanges all;

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/math/distributions/normal.hpp>
+
 #include "training/random.hpp"
 
 namespace farandole { inline namespace training {
@@ -74,6 +76,10 @@ void Variability::disturb(Eigen::ArrayXd& factors, std::uint64_t iteration) cons
   for (Eigen::Index rank = 0; rank < factors.size(); ++rank) {
     factors[rank] += noise.added(compute * factors[rank], deviate(phase, rank), deviate(length, rank)) / compute;
   }
+}
+
+double normal_quantile(double probability) {
+  return boost::math::quantile(boost::math::normal_distribution<double>(), probability);
 }
 
 }}  // namespace farandole::training

@@ -51,9 +51,7 @@ Schedule grid_rings(const std::string& algorithm, const Shape& shape, int width)
   return schedule;
 }
 
-namespace {
-
-int width_of(const Shape& shape) {
+static int width_of(const Shape& shape) {
   if (shape.ranks_per_node > 1 && shape.ranks % shape.ranks_per_node == 0) return shape.ranks_per_node;
   int width = 1;
   for (int divisor = 1; divisor * divisor <= shape.ranks; ++divisor) {
@@ -61,8 +59,6 @@ int width_of(const Shape& shape) {
   }
   return width;
 }
-
-}  // namespace
 
 Schedule torus_allreduce(const Shape& shape) {
   return grid_rings("torus", shape, width_of(shape));

@@ -1,6 +1,7 @@
 // The catalogue of topology kinds: one row per file of this folder that builds one.
 #include <array>
 
+#include "platform/sections.hpp"
 #include "platform/topologies/dragonfly.hpp"
 #include "platform/topologies/fat_tree.hpp"
 #include "platform/topologies/graph.hpp"
@@ -8,6 +9,28 @@
 #include "platform/topology.hpp"
 
 namespace farandole { inline namespace platform {
+namespace {
+
+// How many nodes stand together in a network, under one leaf or in one group: of a file's, which has been read.
+
+int nodes_of_leaf_spine_leaf(const Value& network) {
+  Section section(network);
+  return read_positive(section, "nodes_per_leaf", 1);
+}
+
+int nodes_of_fat_tree_leaf(const Value& network) {
+  Section section(network);
+  Section leaf(section.child("levels").elements().front());
+  return read_positive(leaf, "down", 1);
+}
+
+int nodes_of_dragonfly_group(const Value& network) {
+  Section section(network);
+  return read_positive(section, "chassis_per_group", 1) * read_positive(section, "routers_per_chassis", 1) *
+         read_positive(section, "nodes_per_router", 1);
+}
+
+}  // namespace
 
 std::span<const Entry<TopologyKind>> topology_kinds() {
   static const std::array<Entry<TopologyKind>, 6> table{{

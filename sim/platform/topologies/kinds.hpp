@@ -24,14 +24,6 @@ Network one_switch(const Platform& platform);
 
 NetworkPlan read_torus(Section& file, const Topology& topology, const TextReader& text);
 
-// How many nodes stand together in a network: under one leaf of a tree, in one group of a dragonfly.
-//
-// Called by the catalogue of topology kinds, for placements that go by group. `network` is the file's, already read.
-
-int nodes_of_leaf_spine_leaf(const Value& network);
-int nodes_of_fat_tree_leaf(const Value& network);
-int nodes_of_dragonfly_group(const Value& network);
-
 // The inside of a node as a template: its buses, its devices and its NIC, and the ways between them.
 //
 // Called by build() (platform/topology.hpp) for every kind of topology; the kinds lay out the network around it.

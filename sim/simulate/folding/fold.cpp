@@ -219,10 +219,8 @@ RankTimes Folding::of_ranks(const RankTimes& of_classes) const {
   return result;
 }
 
-namespace {
-
 /// The same with a transfer in place of every lane of one.
-std::optional<RoutedSchedule> without_lanes(const RoutedSchedule& routed) {
+static std::optional<RoutedSchedule> without_lanes(const RoutedSchedule& routed) {
   const Schedule& whole = routed.schedule();
   if (std::ranges::all_of(whole.phases, [](const Phase& phase) { return phase.fan == 1; })) return std::nullopt;
   Schedule schedule = emptied(whole);
@@ -244,8 +242,6 @@ std::optional<RoutedSchedule> without_lanes(const RoutedSchedule& routed) {
   result.congest(routed.congestion());
   return result;
 }
-
-}  // namespace
 
 Folding fold(const RoutedSchedule& routed, const RankTimes& start) {
   if (const auto listed = without_lanes(routed)) return fold(*listed, start);

@@ -50,6 +50,7 @@ std::optional<Bytes> FoldedMessageClock::size_rounded_up(Bytes size) {
   return chunks.size_of_longest();
 }
 
+/// A job's collectives come back in the same groups: what each of these folds to is looked for once.
 void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start) {
   const auto distinct = static_cast<std::size_t>(*std::ranges::max_element(groups)) + 1;
   const bool may_fold = policy_ != FoldingPolicy::never && 2 * distinct <= groups.size();
@@ -57,7 +58,12 @@ void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start)
   if (clock_ != nullptr && groups == groups_) return;
   groups_ = std::move(groups);
   std::optional<Folding> folding;
-  if (may_fold) folding = worthwhile_folding(routed_, start);
+  if (may_fold) {
+    if (foldings_.size() >= most_foldings) foldings_.clear();
+    const auto [known, is_new] = foldings_.try_emplace(groups_);
+    if (is_new) known->second = worthwhile_folding(routed_, start);
+    folding = known->second;
+  }
   if (clock_ != nullptr && !folding && !folding_) return;
   clock_.reset();
   folding_ = std::move(folding);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -45,6 +46,8 @@ class FoldedMessageClock final : public CollectiveClock {
   // The network in use, for ranks that start in such groups. One at a time, as SimGrid wants it.
   std::vector<int> groups_;
   std::optional<Folding> folding_;
+  static constexpr std::size_t most_foldings = 16;
+  std::map<std::vector<int>, std::optional<Folding>> foldings_;  // by groups
   std::unique_ptr<MessageClock> clock_;
 };
 

@@ -39,15 +39,11 @@ double InputPipeline::making_time(int rank, int batch) const {
   return batch_time_[rank] * spread_.factor(uniform_deviate(stream ^ mix(static_cast<std::uint64_t>(rank))));
 }
 
-namespace {
-
 /// Seconds per sample in a worker.
-Seconds worker_time(const InputSupply& supply) {
+static Seconds worker_time(const InputSupply& supply) {
   const Seconds decoding = supply.decode_rate > 0 ? Seconds(1 / supply.decode_rate) : Seconds(0);
   return decoding + (supply.access == Access::random ? supply.request_latency : Seconds(0));
 }
-
-}  // namespace
 
 double InputSupply::missed(int nodes) const {
   if (dataset == Bytes(0)) return 1;

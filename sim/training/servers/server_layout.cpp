@@ -70,16 +70,12 @@ std::vector<int> workers_of(const ServerNetwork& network) {
   return workers;
 }
 
-namespace {
-
 /// What a server's host works on a shard in an iteration of all workers.
-Seconds serving_time(const ServerSite& site, const Shard& shard, double workers) {
+static Seconds serving_time(const ServerSite& site, const Shard& shard, double workers) {
   const bool together = site.plan.mode == ServerMode::synchronous;
   const Bytes traffic = server_traffic(shard, together ? workers : 1, site.slots);
   return traffic / site.server_memory * (together ? 1 : workers);
 }
-
-}  // namespace
 
 std::vector<WorkerGroup> groups_of(const ServerSite& site, const Layout& layout) {
   double workers = 0;
