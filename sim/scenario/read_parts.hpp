@@ -14,6 +14,10 @@
 
 namespace farandole { inline namespace scenario {
 
+/// As read_scenario(where, catalogue). `built` may be null: the platform of a scenario whose "platform" differs from
+/// this one's in "ranks" at most; where it has as many nodes it is not built again.
+Scenario read_scenario(const Value& where, const Catalogue& catalogue, const Platform* built);
+
 // The "effects" section of a scenario: reads it, and says what it read. An effect more is a member of EffectsSpec, its
 // key here and in the schema, and where it acts (scenario/apply_effects.hpp, scenario/train.hpp).
 //

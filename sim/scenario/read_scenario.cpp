@@ -44,25 +44,19 @@ int channels_on_device(const Scenario& scenario, Operation operation) {
   return library->planner(job).plan(gradients).choice.channels;
 }
 
-/// What a running collective takes of the devices that compute, where a scenario does not say it itself.
-///
-/// Read by read_scenario, charged by engine/device_share.hpp. It follows from who carries the gradients' collective
-/// out, and from the device:
+/// What a running collective takes of the devices that compute, where a scenario does not say it itself: from 0 to
+/// below 1, of a scenario that is read up to its effects. Charged by engine/device_share.hpp. It follows from the
+/// device, and from who carries the gradients' collective out:
 ///
 ///   NCCL  a channel is one block of threads, for which a multiprocessor is kept: its kernels are compiled for one
 ///         block on each (__launch_bounds__(NCCL_MAX_NTHREADS, 1), src/device/common.h) and spin while they wait. So
-///         channels / multiprocessors, with the channels that NCCL takes for all gradients at once: twice those that
-///         its search of the machine finds (src/graph/connect.cc: ncclTopoPostset); before 2.4 one for each NIC, or two
-///         on Kepler (src/misc/rings.cu). A topology may state its "channels". Several streams
-///         (HOROVOD_NUM_NCCL_STREAMS) take as much each, and together where they overlap (engine/device_share.hpp).
-///   MPI on processors  the thread that calls it polls on a core that computes otherwise: 1 / cores. Horovod's and
-///         Gloo's collectives run on threads of their own.
+///         channels / multiprocessors, with the channels of all gradients at once: twice those that its search finds
+///         (src/graph/connect.cc: ncclTopoPostset); before 2.4 one for each NIC, or two on Kepler (src/misc/rings.cu).
+///         A topology may state its "channels". Several streams (HOROVOD_NUM_NCCL_STREAMS) take as much each.
+///   MPI on processors  the thread that calls it polls on a core: 1 / cores. Horovod's and Gloo's have their own.
 ///   MPI with GPUs  nothing: the host's cores move and add up what the devices do not wait for.
 ///
-/// Nothing either where a topology names no library and no channels, where the device does not say how many parts it
-/// has, with servers, and for one rank.
-///
-/// From 0 to below 1. Of a scenario that is read up to its effects.
+/// Nothing where the topology has neither library nor channels or the device no parts, with servers, and for one rank.
 double share_of_collectives(const Scenario& scenario) {
   const PlatformSpec& spec = scenario.platform;
   const int parts = spec.device.multiprocessors;
@@ -99,7 +93,8 @@ void refuse_foreign_set(const PlatformSpec& spec, const Value& where) {
   where.fail("a \"/node/measurements\" of " + spec.device.name + ", or \"\" for its first of the model", quoted(set));
 }
 
-PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launch& launch, Topology& topology) {
+PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, const Platform* built, Launch& launch,
+                           Topology& topology) {
   Section section(where);
   const Value name = section.child("topology");
   const auto override = section.maybe("override");
@@ -108,15 +103,16 @@ PlatformSpec read_platform(const Value& where, const Catalogue& catalogue, Launc
   if (const auto traffic = section.maybe("traffic")) add_constant_traffic(*traffic, topology);
   launch = read_launch(section, catalogue.reader());
   const auto placement = section.maybe("placement");
-  const auto scale = section.maybe("scale");
   const PlacementRule rule = placement ? read_placement_rule(*placement) : PlacementRule{};
-  section.finish();
   PlatformSpec spec;
-  if (scale) spec.scale = read_network_scale(*scale);
+  if (const auto scale = section.maybe("scale")) spec.scale = read_network_scale(*scale);
+  section.finish();
   spec.ranks = launch.ranks;
   spec.placement = launch.line ? place(*launch.line, rule, layout_of(topology), where)
                                : place(rule, launch.ranks, {}, layout_of(topology), where);
-  spec.platform = build_for(topology, spec.scale, spec.placement, where);
+  const int nodes = layout_of(topology).nodes_for(spec.placement.nodes_needed(topology.devices_per_node));
+  const bool is_built = built != nullptr && built->nodes == nodes;
+  spec.platform = is_built ? *built : build_for(topology, spec.scale, spec.placement, where);
   spec.condition = topology.condition;
   spec.calibration = topology.calibration;
   spec.device = catalogue.device(spec.platform.device, override.value_or(name));
@@ -279,6 +275,10 @@ bool only_jitters(const Scenario& scenario) {
 }
 
 Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
+  return read_scenario(where, catalogue, nullptr);
+}
+
+Scenario read_scenario(const Value& where, const Catalogue& catalogue, const Platform* built) {
   Section section(where);
   Scenario scenario;
   scenario.name = section.required<std::string>("name");
@@ -289,7 +289,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue) {
   Launch launch;
   Topology topology;
   const Value platform = section.child("platform");
-  scenario.platform = read_platform(platform, catalogue, launch, topology);
+  scenario.platform = read_platform(platform, catalogue, built, launch, topology);
   scenario.workload = read_workload(workload, catalogue, scenario.platform.device);
   Device& device = scenario.platform.device;
   device.assumed_efficiency = scenario.workload.assumed_efficiency.value_or(device.assumed_efficiency);

@@ -153,10 +153,6 @@ PlannedPoint read_configuration(const PlanSource& source, Configuration configur
   return planned;
 }
 
-std::string with_fidelity(const std::string& name, Fidelity fidelity) {
-  return name + (name.empty() ? "" : ", ") + farandole::name(fidelity);
-}
-
 /// One configuration: a point at every fidelity that is asked for.
 void add_configuration(RunPlan& plan, Expenses& expenses, const std::shared_ptr<const PlanSource>& source,
                        std::size_t place, const Catalogue& catalogue) {
@@ -169,7 +165,7 @@ void add_configuration(RunPlan& plan, Expenses& expenses, const std::shared_ptr<
   const std::vector<Fidelity>& fidelities = source->options.fidelities;
   for (std::size_t i = 0; i < std::max<std::size_t>(1, fidelities.size()); ++i) {
     if (!fidelities.empty()) planned.scenario.fidelity = *(point.fidelity = fidelities[i]);
-    if (fidelities.size() > 1) point.name = with_fidelity(name, fidelities[i]);
+    if (fidelities.size() > 1) point.name = name + (name.empty() ? "" : ", ") + farandole::name(fidelities[i]);
     expenses.add(planned.scenario, planned.document);
     add_point(plan, planned, catalogue);
     plan.points.push_back(point);

@@ -21,8 +21,8 @@ const jobOn = (topology, ranks, override) => ({
   measure: { iterations: 3, warmup: 1 },
 });
 
-// A page of ten thousand nodes takes the program ten seconds and more to make, for it builds the machine for each value of each
-// control: where it is to be quick, these are fewer groups of the same nodes and cables.
+// With ten thousand nodes the page, the worker and the program take a second or more for each answer, for each builds the machine:
+// where it is to be quick, these are fewer groups of the same nodes and cables.
 const fewer = isQuick ? {
   aurora: { '/nodes': 10 * 64, '/network/groups': 10 },
   frontier: { '/nodes': 10 * 128, '/network/groups': 10 },

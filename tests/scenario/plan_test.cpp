@@ -8,6 +8,7 @@
 #include <malloc.h>
 #endif
 
+#include "scenario/read_parts.hpp"
 #include "scenario/run.hpp"
 #include "scenario/scenario_kit.hpp"
 
@@ -50,6 +51,20 @@ TEST(Plan, KeepsAThousandBytesOfAPointAtMostWhateverItsPlatform) {
   const std::size_t few = kept_by(50);
   if (few == 0) GTEST_SKIP() << "this allocator does not say what is in use";
   EXPECT_LT(kept_by(450), few + 400 * 1000);
+}
+
+TEST(Plan, ReadsAScenarioOntoAMachineThatIsBuiltWhereItHasAsManyNodes) {
+  const Catalogue catalogue;
+  Platform built = read_scenario(test::changed({}).root(), catalogue).platform.platform;
+  const int nodes = built.nodes;
+  built.name = "built before";
+  const auto platform_with = [&](const std::string& pointer, const std::string& value) {
+    return read_scenario(test::changed({{pointer, value}}).root(), catalogue, &built).platform.platform;
+  };
+  EXPECT_EQ(platform_with("/workload/batch_per_rank", "8").name, "built before");
+  const Platform larger = platform_with("/platform/ranks", "64");
+  EXPECT_NE(larger.name, "built before");
+  EXPECT_GT(larger.nodes, nodes);
 }
 
 TEST(Plan, ReadsAPointAgainAsItWasChecked) {
