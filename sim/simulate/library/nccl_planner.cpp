@@ -49,7 +49,7 @@ struct NcclCommunicator {
 
 LibraryPlan nccl_plan(const std::shared_ptr<const NcclCommunicator>& communicator, Bytes size) {
   const auto& of = *communicator;
-  const Bytes known = as_if_unscaled(size, of.job.scale);
+  const Bytes known = size / of.job.scale.rate;
   const auto measured = measured_choice({*of.tuning, of.graph, of.job}, of.model, known);
   NcclChoice choice = measured ? *measured : of.model.choose(known);
   if (of.job.operation == Operation::alltoall) choice = of.model.message_choice(known);
@@ -102,11 +102,6 @@ MeasuredLinks links(const ChannelGraph& graph) {
 }
 
 }  // namespace
-
-Bytes as_if_unscaled(Bytes size, const NetworkScale& scale) {
-  constexpr double least = 1e-9;  // latency may be 0
-  return size / (scale.rate * std::max(scale.latency, least));
-}
 
 NcclMessages scaled(NcclMessages messages, const NetworkScale& scale) {
   for (Seconds* time : {&messages.inside, &messages.between, &messages.proxy.send, &messages.proxy.receive})

@@ -22,17 +22,15 @@ void add_oneccl(Section& section, Library& library);
 /// NCCL: its cost model, or rings alone.
 void add_nccl(Section& section, Library& library);
 
-/// A library's tables are of the network as it is. Where that is scaled, it decides for a size as it does for the one
-/// that takes as many times as long by its latency as by its rate there:
-///
-///   latency * (base + hops) + size / (rate * r) = latency * (base + hops + known / r), known = size / (rate * latency)
-///
-/// so that a faster network is never slower, but where more bytes were faster.
-Bytes as_if_unscaled(Bytes size, const NetworkScale& scale);
 NcclMessages scaled(NcclMessages messages, const NetworkScale& scale);
 
 /// What a choice of NCCL's kind is carried out as, at so many times its latency and rate as the network is scaled and
-/// charged. `job` is asked for whenever it is routed.
+/// charged. The tables are of the network as it is, so where that is scaled the choice is the one for size / rate:
+///
+///   latency * (base + hops) + known / r, of the choice (base, hops, r) for known = size / rate
+///
+/// and a faster network, or a shorter one, is never slower but where fewer bytes are. `job` is asked for whenever
+/// it is routed.
 LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice, const LibraryJob& of, Bytes size);
 
 /// RCCL: its cost model.

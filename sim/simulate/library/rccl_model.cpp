@@ -394,7 +394,7 @@ void add_rccl(Section& section, Library& library) {
     auto communicator = std::make_shared<const RcclCommunicator>(tuning, job);
     return LibraryPlanner{communicator->graph.order, [communicator](Bytes size) {
                             return plan_as_nccl([=] { return communicator->routing(); },
-                                                choose(*communicator, as_if_unscaled(size, communicator->job.scale)),
+                                                choose(*communicator, size / communicator->job.scale.rate),
                                                 communicator->job, size);
                           }};
   };
