@@ -110,6 +110,18 @@ TEST(ImportCommand, RefusesWithTheLineAndLeavesNoFile) {
   EXPECT_EQ(place.farandole("import keras_summary 3.txt --name My-Net --output net.json").status, 2);
 }
 
+TEST(ImportCommand, RefusesOptionsOfOtherKindsOfFiles) {
+  const test::Workplace place;
+  place.write("3.txt", summary);
+  EXPECT_EQ(place.farandole("import 3.txt --nic \"200 Gbit/s\" --output net.json").err,
+            "farandole: --nic: expected --input, of a keras_summary, got \"200 Gbit/s\"\n");
+  EXPECT_THAT(place.farandole("import 3.txt --batch 1").err, HasSubstr("--batch: expected --input"));
+  EXPECT_FALSE(std::filesystem::exists(place.folder() / "net.json"));
+  place.write("config.json", R"({"model_type": "llama"})");
+  EXPECT_THAT(place.farandole("import config.json --variant large").err,
+              HasSubstr("--variant: expected no option but --output and --name, of a huggingface_config"));
+}
+
 /// A matrix of nvidia-smi topo -m, without its legend: `links` between any two GPUs, a NUMA node for `of_socket` of
 /// them. `nearness(gpu, nic)`.
 template <class Links, class Nearness>

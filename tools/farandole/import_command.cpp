@@ -42,6 +42,7 @@ struct ImportArguments {
   std::string batch = "1";
   std::string topology;
   std::string nic;
+  std::vector<std::pair<std::string, std::string>> said;  // options on the line, with their values
 };
 
 /// The workload file, or a machine's, and a line about what was found.
@@ -159,15 +160,25 @@ Imported import_node_matrix(const std::string& text, const ImportArguments& argu
 struct ImportKind {
   const char* name;
   Imported (*import)(const std::string& text, const ImportArguments& arguments);
-  const char* mark;  // what a file of this kind has in it, and one of those behind it has not
+  const char* mark;     // what a file of this kind has in it, and one of those behind it has not
+  const char* options;  // that it takes beside --output and --name
 };
 constexpr std::array import_kinds{
-    ImportKind{"keras_summary", import_keras_summary, "Layer (type)"},
-    ImportKind{"pytorch_profiler", import_pytorch_profiler, "\"traceEvents\""},
-    ImportKind{"huggingface_config", import_huggingface_config, "\"model_type\""},
-    ImportKind{"horovod_timeline", import_horovod_timeline, "\"ph\""},
-    ImportKind{"node_matrix", import_node_matrix, "CPU Affinity"},
+    ImportKind{"keras_summary", import_keras_summary, "Layer (type)", "--input"},
+    ImportKind{"pytorch_profiler", import_pytorch_profiler, "\"traceEvents\"", "--model, --variant, --batch"},
+    ImportKind{"huggingface_config", import_huggingface_config, "\"model_type\"", ""},
+    ImportKind{"horovod_timeline", import_horovod_timeline, "\"ph\"", "--batch"},
+    ImportKind{"node_matrix", import_node_matrix, "CPU Affinity", "--topology, --nic"},
 };
+
+void refuse_options_of_other_kinds(const ImportKind& kind, const ImportArguments& arguments) {
+  for (const auto& [option, value] : arguments.said) {
+    const std::string all = std::string("--output, --name, ") + kind.options;
+    if (all.find(option) != std::string::npos) continue;
+    const std::string taken = kind.options[0] == 0 ? "no option but --output and --name" : kind.options;
+    refuse_option(option, fmt::format("{}, of a {}", taken, kind.name), value);
+  }
+}
 
 /// A file that another command takes, by what it has in it.
 struct OtherFile {
@@ -242,6 +253,7 @@ void import_file(const ImportArguments& arguments) {
   const ImportKind* named = arguments.kind.empty() ? nullptr : &kind_named(arguments.kind);
   const std::string text = read_text(arguments.file);
   const ImportKind& kind = named != nullptr ? *named : kind_of_text(text, arguments.file);
+  refuse_options_of_other_kinds(kind, arguments);
   const Imported imported = kind.import(text, arguments);
   const std::string source =
       imported.is_machine ? arguments.topology + " with the node of " + arguments.file : arguments.file;
@@ -291,7 +303,11 @@ void add_import(CLI::App& app) {
       "  farandole import keras_summary summary.txt --input 28x28x1 --output mnist.json\n"
       "  farandole import horovod_timeline timeline.json --batch 64 --output my_model.json\n"
       "  farandole import pytorch_profiler trace.json --model resnet18 --batch 32 --output my_resnet.json");
-  command->callback([arguments, what] {
+  command->callback([arguments, what, command] {
+    for (const CLI::Option* option : command->get_options()) {
+      if (option->count() > 0 && !option->get_positional())
+        arguments->said.emplace_back(option->get_name(), option->results().front());
+    }
     if (what->size() > 2) refuse_option("FILE", "one file", fmt::format("{}", fmt::join(*what, " ")));
     arguments->file = what->back();
     if (what->size() == 2) arguments->kind = what->front();
