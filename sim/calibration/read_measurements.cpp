@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "calibration/readers/readers.hpp"
 #include "config/text.hpp"
 
@@ -59,6 +61,13 @@ std::vector<MeasuredTime> read_measurements(const MeasuredText& file, const Fiel
 std::vector<MeasuredTime> read_measurements(const std::filesystem::path& file, const FieldDefaults& defaults) {
   const std::string text = read_text(file);
   return read_measurements(MeasuredText{file.string(), text}, defaults);
+}
+
+std::string row_name(const MeasuredTime& measurement) {
+  std::string what =
+      measurement.algorithm.empty() ? measurement.operation : measurement.operation + " " + measurement.algorithm;
+  if (measurement.servers > 0) what += fmt::format(" {} servers", measurement.servers);
+  return fmt::format("{}, {:.0f} bytes, {} ranks", what, measurement.bytes.si(), measurement.ranks);
 }
 
 }}  // namespace farandole::calibration
