@@ -172,7 +172,7 @@ class Judge:
         point = points[0]
         step, parts = point["iteration_seconds"], point["breakdown"].values()
         self.expect("parts sum to the step", abs(sum(parts) / step - 1) < 1e-9 and min(parts) >= -1e-9 * step, point["breakdown"])
-        self.same("--no-fold", self.world, point, 1e-9, ("folded",), "--no-fold")
+        self.same("--no-fold", self.world, point, 1e-9, ("folded", "notes"), "--no-fold")
         self.same("without bands", self.changed("/measure/bands", False), point, 1e-12, ("bands", "compared_by"))
         seed = self.world["measure"]["seed"]
         self.same("point of a sweep", self.changed("/sweep", {"/measure/seed": [seed + 1, seed]}), point, 1e-12, ("swept",))
