@@ -1,12 +1,10 @@
-// What a reader meets, in which order and how far down; started by tests/browser/run after pages_test.mjs.
+// What a reader meets, in which order and how far down; started by tests/browser/run.
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { withKeptPage } from '../../tools/browser.mjs';
 import { faults } from './faults.mjs';
+import { file } from './pages_kit.mjs';
 
-const folder = process.env.FARANDOLE_PAGES;
-const file = name => 'file://' + join(folder, name + '.html');
 const sections = `[...document.querySelectorAll('main section')].map(section => ({ id: section.id, folded: section.closest('#details') !== null }))`;
 
 for (const [name, first] of [['run', 'scaling'], ['economics', 'cost'], ['goodput', 'whole-run'], ['learning', 'learning']]) {
