@@ -367,7 +367,7 @@ std::vector<PossibleRow> runnable(const Topology& machine, Scales& scales) {
   std::vector<PossibleRow> rows = possible_rows(machine);
   std::erase_if(rows, [&](const PossibleRow& possible) {
     try {
-      const Seconds taken = predict(machine, {&possible.row, 1}).front();
+      const Seconds taken = predict(machine, {&possible.row, 1}, NetworkSolver::own).front();
       if (taken > Seconds(0)) scales.take(possible.row, taken);
       return !(taken > Seconds(0));
     } catch (const InputError&) {
@@ -385,7 +385,7 @@ Candidates row_candidates(const std::vector<PossibleRow>& possible, double noise
     rows.push_back(one.row);
   }
   candidates.log_times = [rows](const Document& topology) {
-    const auto times = predict(read_topology(topology.root(), topology.source()), rows);
+    const auto times = predict(read_topology(topology.root(), topology.source()), rows, NetworkSolver::own);
     return vector_of(times, [](Seconds time) { return std::log(time.si()); });
   };
   return candidates;

@@ -7,7 +7,6 @@
 #include "calibration/library_fit.hpp"
 #include "collective/algorithms.hpp"
 #include "collective/chunk_sizes.hpp"
-#include "simulate/collective_clock.hpp"
 #include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
@@ -82,7 +81,7 @@ using LibraryKey = std::tuple<const Library*, std::string, int, int, int>;
 
 /// Libraries that know several ways to do the same are timed in closed form: which is what their pieces say.
 void predict_libraries(const Topology& topology, std::span<const MeasuredTime> measurements,
-                       const std::vector<std::size_t>& rows, std::vector<Seconds>& times) {
+                       const std::vector<std::size_t>& rows, const ClockOptions& how, std::vector<Seconds>& times) {
   std::map<LibraryKey, std::vector<std::size_t>> alike;
   for (const std::size_t row : rows) {
     const MeasuredTime& what = measurements[row];
@@ -95,7 +94,7 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
     const MeasuredPlace place = place_of(first.ranks, first.nodes.value_or(0), first.place, topology);
     const bool by_message = !library.ways && first.ranks <= most_ranks_by_message;
     const auto clock = make_library_clock(library, library_job(first, topology, library, place),
-                                          by_message ? Fidelity::message : Fidelity::analytic);
+                                          by_message ? Fidelity::message : Fidelity::analytic, how);
     for (const std::size_t row : members) {
       const Seconds alone = latest(clock->completion_times(measurements[row].bytes, all_at(first.ranks, Seconds(0))));
       times[row] = library.needs != DeviceStack::none ? alone + launching(measurements[row]) : alone;
@@ -103,7 +102,8 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
   }
 }
 
-std::vector<Seconds> predict_alike(const Topology& topology, std::span<const MeasuredTime> measurements) {
+std::vector<Seconds> predict_alike(const Topology& topology, std::span<const MeasuredTime> measurements,
+                                   const ClockOptions& how) {
   std::map<StandIn, std::vector<std::size_t>> alike;  // measurements that differ in nothing but their size
   std::vector<std::size_t> of_libraries;
   for (std::size_t row = 0; row < measurements.size(); ++row) {
@@ -114,10 +114,10 @@ std::vector<Seconds> predict_alike(const Topology& topology, std::span<const Mea
     }
   }
   std::vector<Seconds> times(measurements.size());
-  predict_libraries(topology, measurements, of_libraries, times);
+  predict_libraries(topology, measurements, of_libraries, how, times);
   for (const auto& [what, rows] : alike) {
     const Fidelity fidelity = what.ranks <= most_ranks_by_message ? Fidelity::message : Fidelity::flow;
-    const auto clock = make_collective_clock(fidelity, routed(what, topology));
+    const auto clock = make_collective_clock(fidelity, routed(what, topology), how);
     const RankTimes start = all_at(what.ranks, Seconds(0));
     for (const std::size_t row : rows) {
       const Seconds launch = is_pair(measurements[row]) || what.ranks == 1 ? Seconds(0) : topology.transport.launch;
@@ -141,7 +141,8 @@ Topology sending(const Topology& topology, bool eager) {
 
 }  // namespace
 
-std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredTime> measurements) {
+std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredTime> measurements,
+                             NetworkSolver solver) {
   std::map<std::optional<bool>, std::vector<std::size_t>> ways;
   for (std::size_t row = 0; row < measurements.size(); ++row) {
     ways[topology.transport.eager_sends ? measurements[row].eager : std::nullopt].push_back(row);
@@ -149,7 +150,8 @@ std::vector<Seconds> predict(const Topology& topology, std::span<const MeasuredT
   std::vector<Seconds> times(measurements.size());
   for (const auto& [eager, rows] : ways) {
     const auto alike = mapped(rows, [&](std::size_t row) { return measurements[row]; });
-    const std::vector<Seconds> own = predict_alike(eager ? sending(topology, *eager) : topology, alike);
+    const std::vector<Seconds> own =
+        predict_alike(eager ? sending(topology, *eager) : topology, alike, {FoldingPolicy::where_exact, solver});
     for (std::size_t i = 0; i < rows.size(); ++i) times[rows[i]] = own[i];
   }
   return times;
