@@ -17,7 +17,8 @@ FARANDOLE_WIDE double greatest(const double* moments, Eigen::Index count, double
     for (int i = 0; i < 4; ++i)
       found[i] = lanes[rank / 4 + i] * sign > found[i] ? lanes[rank / 4 + i] * sign : found[i];
   }
-  for (const Lanes& of : found) best = std::max({best, of[0], of[1], of[2], of[3]});
+  for (int i = 1; i < 4; ++i) found[0] = found[i] > found[0] ? found[i] : found[0];
+  best = std::max({found[0][0], found[0][1], found[0][2], found[0][3]});
   for (; rank < count; ++rank) best = std::max(best, sign * moments[rank]);
   return best;
 }

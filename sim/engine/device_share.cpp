@@ -51,7 +51,7 @@ Occupation occupation(const RankTimes& from, const RankTimes& to) {
 }
 
 RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
-                              std::span<const Occupation> communications) const {
+                              std::span<const Occupation> communications, const Settled& settled) const {
   RankTimes done(begin.size());
   const Ranks ranks{begin.size(), begin.data(), done.data()};
   compute_alone(ranks, factors.data(), work.si());
@@ -61,12 +61,28 @@ RankTimes DeviceShare::finish(const RankTimes& begin, const RankTimes& factors, 
     const Seconds to((begin + factors * (work.si() / (1 - share_))).maxCoeff());  // were there no moment without
     return finish_beside_several(begin, std::move(done), from, to, communications);
   }
+  if (settled.communications > 0) done += settled.delay;
   // They end in order: those before the first that ends behind the begin take nothing.
-  auto own = std::ranges::partition_point(communications, [&](const Occupation& one) { return one.last <= from; });
-  for (Seconds last = latest(done); own != communications.end() && own->first < last; ++own, last = latest(done)) {
+  auto own = std::ranges::partition_point(communications.subspan(settled.communications),
+                                          [&](const Occupation& one) { return one.last <= from; });
+  for (Seconds last = latest(done); own != communications.end(); ++own) {
+    if (own->first >= last) last = latest(done);  // what was taken has put it off
+    if (own->first >= last) break;
     take(share_, own->from.data(), own->to.data(), ranks);
   }
   return done;
+}
+
+void DeviceShare::settle(Settled& settled, const RankTimes& begin, const RankTimes& so_far,
+                         std::span<const Occupation> communications) const {
+  if (several_at_once_) return;
+  const Seconds passed = earliest(so_far);
+  for (; settled.communications < communications.size(); ++settled.communications) {
+    const Occupation& own = communications[settled.communications];
+    if (own.last >= passed) return;  // one that is under way lasts until now
+    if (settled.communications == 0) settled.delay = RankTimes::Zero(begin.size());
+    settled.delay += share_ * (own.to - own.from.max(begin)).max(0);
+  }
 }
 
 RankTimes DeviceShare::finish_beside_several(const RankTimes& begin, RankTimes done, Seconds from, Seconds to,

@@ -28,6 +28,12 @@ struct Occupation {
 /// Over the ranks.
 Occupation occupation(const RankTimes& from, const RankTimes& to);
 
+/// What the first of a computation's collectives have taken from it for good, as it goes on behind them at all ranks.
+struct Settled {
+  std::size_t communications = 0;
+  RankTimes delay;
+};
+
 class DeviceShare {
  public:
   /// From 0 (nothing) to below 1.
@@ -35,9 +41,12 @@ class DeviceShare {
 
   /// From now on communications may overlap and come in any order; else each starts when the one before has ended.
   void let_overlap() { several_at_once_ = true; }
-  /// Done with `work` at each rank's factor.
+  /// Done with `work`, no less than was settled, at each rank's factor.
   [[nodiscard]] RankTimes finish(const RankTimes& begin, const RankTimes& factors, Seconds work,
-                                 std::span<const Occupation> communications) const;
+                                 std::span<const Occupation> communications, const Settled& settled = {}) const;
+  /// Takes in those that were over everywhere when the ranks had come so far: none is gone through for every mark.
+  void settle(Settled& settled, const RankTimes& begin, const RankTimes& so_far,
+              std::span<const Occupation> communications) const;
 
  private:
   /// `from`, `to`: what is over before or starts after is not beside it.

@@ -194,6 +194,7 @@ void SimulatedJob::pass_mark(const Event& event) {
     if (own.put_off_by != std::ssize(communications_)) look_at(own, mark);
     if (latest(own.next_mark) > now()) return schedule(latest(own.next_mark), event);
     moments = std::move(own.next_mark);
+    share_.settle(own.settled, own.times.begin, moments, communications_);
     expect_mark(event.task, event.mark + 1);
   }
   --open_marks_;

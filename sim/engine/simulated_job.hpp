@@ -85,6 +85,7 @@ class SimulatedJob final : public Engine {
     std::shared_ptr<const RankTimes> factors{};  // of a computation
     RankTimes next_mark{};                       // when it will be passed, as far as so many communications put it off
     std::ptrdiff_t put_off_by = -1;              // negative where one is under way
+    Settled settled{};                           // by the last mark that was passed
   };
   /// Of this iteration, in the order in which they were added.
   [[nodiscard]] std::vector<const Done*> tasks(Stream stream) const;
@@ -154,7 +155,7 @@ class SimulatedJob final : public Engine {
   void end_in_company(TaskId id);
   /// When each rank has computed that much of it, as far as communication is known by now.
   [[nodiscard]] RankTimes computed(const Done& compute, Seconds work) const {
-    return share_.finish(compute.times.begin, *compute.factors, work, communications_);
+    return share_.finish(compute.times.begin, *compute.factors, work, communications_, compute.settled);
   }
   [[nodiscard]] double communicated(int worker) const;
   void occupy_until_now();

@@ -76,6 +76,25 @@ RC_GTEST_PROP(DeviceShare, LeavesOutNothingOfWhatIsOverBeforeItBegins, ()) {
   }
 }
 
+RC_GTEST_PROP(DeviceShare, HasTakenByItsMarksWhatItTakesInOneGo, ()) {
+  // Marks of three ranks apart, each settled when it was passed: (T - t) - share x (time communicating) = work still.
+  const DeviceShare share(*rc::gen::inRange(1, 90) / 100.0);
+  const RankTimes begin = RankTimes::LinSpaced(3, 10, 10 + *rc::gen::inRange(0, 20));
+  const RankTimes factors = RankTimes::LinSpaced(3, 1, 1 + *rc::gen::inRange(0, 20) / 10.0);
+  std::vector<Occupation> communications;
+  RankTimes at = RankTimes::Zero(3);
+  Settled settled;
+  for (int mark = 1; mark < 12; ++mark) {
+    const RankTimes from = at + RankTimes::LinSpaced(3, *rc::gen::inRange(0, 4), 4);
+    at = from + *rc::gen::inRange(0, 5);
+    communications.push_back(occupation(from, at));
+    const RankTimes passed = share.finish(begin, factors, Seconds(4 * mark), communications, settled);
+    RC_ASSERT((passed - share.finish(begin, factors, Seconds(4 * mark), communications)).abs().maxCoeff() < 1e-12);
+    if (mark % 3 == 0) share.settle(settled, begin, passed, communications);
+  }
+  RC_CLASSIFY(settled.communications > 0);
+}
+
 /// The same where several may be under way at once, in any order.
 double finish_beside_several(double share, double work, const std::vector<Occupation>& communications) {
   DeviceShare several(share);

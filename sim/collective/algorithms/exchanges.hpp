@@ -16,7 +16,7 @@ namespace farandole { inline namespace collective {
 // contribution is in every chunk once: all chunks of all ranks must be combined by the same tree, neighbours first.
 // tests/collective/adasum_test.cpp proves both. The products run over whole tensors; their allreduces, 24 bytes a
 // tensor in every round, are not part of the schedule: they depend on tensors, which a schedule does not know. The
-// strategy that uses it charges them (training/adasum.hpp).
+// strategy that uses it charges them (training/fusion.hpp).
 //
 // `adasum` is the flat one, vector halving with distance doubling, of horovod/common/ops/adasum/adasum.h
 // (github.com/horovod/horovod); ranks beyond a power of two are combined with their neighbour first, which Horovod
