@@ -26,6 +26,13 @@
 //                4
 //                              and 256 to 4,096 rows, pytorch/pytorch pull request 76673)
 //              By default as PyTorch since 1.12: qr of ranks above 2 in single precision.
+//
+// And what PyTorch's autograd hooks do with every gradient. The host runs a hook between the layers whose kernels it
+// queues, and what the hook queues stands in line on the stream that computes. So gradient i, whose kernels the host
+// has queued at a_i and the device has computed at r_i, is ready at the later of
+//   r_i + sum over j <= i of (start + traffic_j / memory)     the device has done what all hooks before asked for, too
+//   a_i + sum over j <= i of kernel                           the host has come that far
+// and the device, where it has waited for its host, goes on from there. One rank by itself has no hooks.
 #pragma once
 
 #include "training/compression.hpp"
@@ -62,5 +69,14 @@ Seconds between_factors(const CompressionSettings& compression, const Job& job, 
 
 /// Whether it does.
 bool has_low_rank(const CompressionSettings& compression, const Gradient& gradient);
+
+struct GradientHooks {
+  double passes = 2;  // over a gradient in memory: one reads, one writes; none: the hook queues nothing
+};
+
+/// What one kernel over a gradient takes the device.
+Seconds kernel_over(const Coder& coder, Bytes traffic);
+
+Job hooked(Job job, const GradientHooks& hooks, const Coder& coder);
 
 }}  // namespace farandole::training

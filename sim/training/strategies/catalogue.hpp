@@ -18,7 +18,6 @@
 #include "timeline/timeline.hpp"
 #include "training/coding.hpp"
 #include "training/compression.hpp"
-#include "training/gradient_hooks.hpp"
 #include "training/job.hpp"
 #include "training/strategies/server_plan.hpp"
 #include "training/strategy.hpp"

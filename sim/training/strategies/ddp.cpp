@@ -10,7 +10,7 @@
 // allreduce of one 32-bit number per tensor, which ranks used it, follows the last one.
 // An autograd hook per parameter copies its gradient into the bucket, and divides it (mark_variable_ready_dense); with
 // gradient_as_bucket_view it only divides, with a communication hook only copies. Those kernels, and the copies back at
-// the end (finalize_backward), are on the stream that computes (training/gradient_hooks.hpp).
+// the end (finalize_backward), are on the stream that computes (training/coding.hpp).
 // Collectives of a process group of NCCL follow one another. One of Gloo has threads, two unless it is made otherwise
 // (ProcessGroupGloo::Options), which each carry out one at a time: "streams".
 // Buffers are broadcast from rank 0 before each forward pass. Under no_sync, here "accumulation", only the last of some

@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "training/fusion.hpp"
 #include "training/passes.hpp"
 #include "training/random.hpp"
 #include "training/strategies/catalogue.hpp"

@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "timeline/timeline.hpp"
-#include "training/adasum.hpp"
 #include "training/autotune/autotuner.hpp"
 #include "training/coding.hpp"
+#include "training/fusion.hpp"
 #include "training/job.hpp"
 #include "training/strategies/horovod_profile.hpp"
 #include "training/strategies/negotiation.hpp"
