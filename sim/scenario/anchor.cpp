@@ -161,6 +161,7 @@ constexpr double most_share = 1e4;
 constexpr int accuracy_bits = 40;
 constexpr std::uintmax_t most_runs = 60;
 constexpr double reproduced = 1e-9;  // of a step
+constexpr double exact = 1e-13;
 
 struct TimedRun {
   Value where;
@@ -203,7 +204,8 @@ class Prediction {
     document.set("/workload/device_steps",
                  fmt::format(R"([{{"batch": {}, "time": "{:.15g} s", "update": "{:.15g} s"}}])", run.batch, device.si(),
                              update.si()));
-    const TrainingPoint point = train(read_scenario(document.root(), *catalogue_), nullptr);
+    const TrainingPoint point =
+        train(read_scenario(document.root(), *catalogue_, &scenario_.platform.platform), nullptr);
     if (run.nodes && *run.nodes != point.nodes) {
       run.where.fail(fmt::format("{} nodes, on which {} ranks are placed", point.nodes, run.ranks),
                      fmt::format("{}", *run.nodes));
@@ -303,7 +305,10 @@ Seconds across_a_jump(TimedRun& run, const Prediction& prediction, std::pair<dou
 /// Where a rank updates less than a device alone would, the device takes longer than the step.
 Seconds device_time(TimedRun& run, const Prediction& prediction) {
   const double pass = (run.iteration / run.accumulation).si();
-  const auto excess = [&](double device) { return (prediction.iteration(run, Seconds(device)) - run.iteration).si(); };
+  const auto excess = [&](double device) {
+    const double found = (prediction.iteration(run, Seconds(device)) - run.iteration).si();
+    return std::abs(found) <= exact * run.iteration.si() ? 0 : found;  // the search ends
+  };
   double low = pass;
   double high = pass;
   double below = excess(pass);
