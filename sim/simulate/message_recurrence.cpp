@@ -1,13 +1,118 @@
 #include "simulate/message_recurrence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <optional>
 
-#include "simulate/message_permutation.hpp"
+#include "simulate/recurrence.hpp"
 #include "simulate/transfer_costs.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
+
+/// Of runs of chunks that differ by a byte, all with as many: none of the longer ones in it, only such, some. More
+/// lengths there are only where longer ones begin within several runs.
+constexpr std::size_t most_lengths = 3;
+
+/// What a phase sends, by the chunk with which it begins: which of the lengths it has, and what is next.
+struct Runs {
+  std::vector<Bytes> lengths;
+  std::vector<std::uint8_t> length;
+  std::vector<std::int32_t> next;
+};
+
+/// What each rank sends to at most one and receives from at most one; costs by the number of their length.
+struct Permutation {
+  template <class Value>
+  using ByLength = std::array<Value, most_lengths>;
+  struct Sender {
+    ByLength<double> sending{};
+    ByLength<int> waits_for{};  // itself where its messages are eager
+    ByLength<double> busy{};    // its processor
+    std::int32_t chunk = 0;     // of this repeat
+  };
+  struct Receiver {
+    int from = -1;  // nobody
+    ByLength<double> reducing{};
+    ByLength<double> busy{};
+  };
+  std::vector<Sender> senders;
+  std::vector<Receiver> receivers;
+};
+
+/// Whether all ranks send and receive at the same cost, which is none for processors, and wait for nobody.
+bool ranks_are_alike(const Permutation& permutation, std::size_t lengths) {
+  const auto& sender = permutation.senders.front();
+  const auto& receiver = permutation.receivers.front();
+  for (std::size_t rank = 0; rank < permutation.senders.size(); ++rank) {
+    const auto& own = permutation.senders[rank];
+    const auto& other = permutation.receivers[rank];
+    if (other.from < 0) return false;
+    for (std::size_t length = 0; length < lengths; ++length) {
+      if (own.waits_for[length] != static_cast<int>(rank) || own.busy[length] > 0 || other.busy[length] > 0)
+        return false;
+      if (own.sending[length] != sender.sending[length] || other.reducing[length] != receiver.reducing[length])
+        return false;
+    }
+  }
+  return true;
+}
+
+/// A rank and those before it in its ring, up to the one after it.
+std::vector<int> ring_backwards(const Permutation& permutation, int first) {
+  std::vector<int> ring;
+  int rank = first;
+  do {
+    ring.push_back(rank);
+    rank = permutation.receivers[static_cast<std::size_t>(rank)].from;
+  } while (rank != first);
+  return ring;
+}
+
+/// In the order of `ring_backwards`, by the chunk that a rank sends first; nothing where chunks do not travel around.
+std::optional<RingSteps> steps_of(const std::vector<int>& ring, const Permutation& permutation, const Runs& runs) {
+  const auto chunk = [&](int rank) {
+    return static_cast<std::size_t>(permutation.senders[static_cast<std::size_t>(rank)].chunk);
+  };
+  const auto sending = [&](int rank) { return permutation.senders.front().sending[runs.length[chunk(rank)]]; };
+  const auto n = static_cast<Eigen::Index>(ring.size());
+  RingSteps steps{Eigen::ArrayXd(n), Eigen::ArrayXd(n)};
+  int after = ring.back();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const int rank = ring[static_cast<std::size_t>(i)];
+    if (runs.next[chunk(after)] != static_cast<std::int32_t>(chunk(rank))) return std::nullopt;
+    const double reducing = permutation.receivers.front().reducing[runs.length[chunk(rank)]];
+    steps.stay[i] = sending(rank) + reducing;
+    steps.move[i] = std::max(sending(after), reducing);
+    after = rank;
+  }
+  return steps;
+}
+
+/// Rings in which chunks cost what they cost and ranks do not matter: seen from a chunk, which a rank sends on once it
+/// has it, ranks go by, and what changes from chunk to chunk stays. A moment goes on with a chunk, through sending and
+/// reducing, or waits at a rank for the next one. False where chunks do not travel around.
+bool carry_chunks(RankTimes& moments, const Permutation& permutation, const Runs& runs, int repeats) {
+  if (!ranks_are_alike(permutation, runs.lengths.size())) return false;
+  RankTimes carried(moments.size());
+  std::vector<bool> seen(permutation.senders.size(), false);
+  for (int first = 0; first < std::ssize(seen); ++first) {
+    if (seen[static_cast<std::size_t>(first)]) continue;
+    const std::vector<int> ring = ring_backwards(permutation, first);
+    const std::optional<RingSteps> steps = steps_of(ring, permutation, runs);
+    if (!steps) return false;
+    const RankTimes ends = carry_ring(moments(ring), *steps, repeats);
+    const auto n = std::ssize(ring);
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      const int rank = ring[static_cast<std::size_t>(i)];
+      carried[rank] = ends[(i + repeats) % n];
+      seen[static_cast<std::size_t>(rank)] = true;
+    }
+  }
+  moments.swap(carried);
+  return true;
+}
 
 bool can_be_carried(const RoutedSchedule& routed) {
   if (routed.eager_sends() || routed.handshakes() || !routed.congestion().empty()) return false;

@@ -48,6 +48,33 @@ void RoutedSchedule::forget_idle_links() {
   }
 }
 
+void RoutedSchedule::forget_uncrossed_links() {
+  constexpr std::size_t few = 16;  // links of a leg
+  std::size_t legs = 0;
+  for (const Phase& phase : schedule_->phases) legs += transfers_per_round(phase);
+  if (few * legs > capacities_.size() || std::ranges::any_of(schedule_->phases, receivers_move)) return;
+  know_all_legs();
+  std::map<int, int> places;
+  std::vector<BytesPerSecond> capacities;
+  std::vector<Congestion> congestion;
+  for (auto& phase : *legs_) {
+    for (Leg& leg : phase) {
+      for (int& link : leg.links) {
+        const auto [place, is_new] = places.try_emplace(link, static_cast<int>(capacities.size()));
+        if (is_new) capacities.push_back(capacities_[as_index(link)]);
+        if (is_new && !congestion_.empty()) congestion.push_back(congestion_[as_index(link)]);
+        link = place->second;
+      }
+    }
+  }
+  capacities_ = std::move(capacities);
+  congestion_ = std::move(congestion);
+  idle_.clear();
+  connections_.clear();
+  where_.reset();
+  later_legs_.reset();
+}
+
 void RoutedSchedule::forget_network_of_even_exchange() {
   if (!where_ || !when_asked_ || !connections_.empty()) return;
   if (!network_is_idle_in_even_exchange(*schedule_, where_->first, where_->second, capacities_)) return;

@@ -208,10 +208,10 @@ int RoundRates::route_of(const Legs& legs, const Round& round, std::size_t place
 void RoundRates::make_network() {
   std::size_t at_once = 0;
   for (const Phase& phase : routed_.schedule().phases) at_once = std::max(at_once, transfers_per_round(phase));
-  const std::vector<FluidLink> links = routed_.fluid_links();
-  const NetworkSolver solver = solver_for(wanted_, 0, static_cast<std::int64_t>(at_once), std::ssize(links));
+  if (links_.empty()) links_ = routed_.fluid_links();
+  const NetworkSolver solver = solver_for(wanted_, 0, static_cast<std::int64_t>(at_once), std::ssize(links_));
   used_builtin_solver_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
-  network_ = std::make_unique<FluidNetwork>(links, routed_.parts(), solver);
+  network_ = std::make_unique<FluidNetwork>(links_, routed_.parts(), solver);
 }
 
 Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const Round& round, const std::vector<Bytes>& lengths) {

@@ -11,6 +11,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/even_exchange.hpp"
 #include "simulate/link_loads.hpp"
+#include "simulate/message_clock.hpp"
 #include "simulate/platform_kit.hpp"
 #include "simulate/transfer_costs.hpp"
 
@@ -256,6 +257,32 @@ RC_GTEST_PROP(EvenExchange, TakesAsLongWithoutTheNetworkThatItLeavesIdle, ()) {
     const double expected = time(whole, size, level, FoldingPolicy::never);
     const double found = time(all_to_all(platform, RoutedSchedule::Routing::when_asked), size, level);
     RC_ASSERT(std::abs(found - expected) <= 1e-9 * expected);
+  }
+}
+
+/// Of a few ranks on a large machine: the same times over the links that they cross, whatever others there are.
+TEST(UncrossedLinks, AreForgottenWithoutATraceInTime) {
+  for (const double flow_rate : {0.0, 3.0}) {
+    Platform platform = aries(3);
+    if (flow_rate > 0) platform.flow_rate = BytesPerSecond(flow_rate * 1e9);
+    const std::vector<int> devices{0, 1, 5, 70, 390, 395, 800, 1100};
+    Placement placement = in_order(static_cast<int>(devices.size()));
+    placement.device_of_rank = devices;
+    for (const char* algorithm : {"ring", "halving_doubling", "double_tree", "direct"}) {
+      SCOPED_TRACE(fmt::format("{} at {} GB/s", algorithm, flow_rate));
+      const Algorithm* const found = find_algorithm(Operation::allreduce, algorithm);
+      ASSERT_NE(found, nullptr);
+      const RoutedSchedule whole(found->build(Shape(static_cast<int>(devices.size()))), platform, placement);
+      RoutedSchedule few = whole;
+      few.forget_idle_links();
+      const std::size_t links = few.capacities().size();
+      few.forget_uncrossed_links();
+      EXPECT_LT(few.capacities().size(), links / 4);
+      const RankTimes start = RankTimes::LinSpaced(std::ssize(devices), 0, 1e-3);
+      const RankTimes ends = MessageClock(whole).completion_times(8_MiB, start);
+      EXPECT_LT(((MessageClock(few).completion_times(8_MiB, start) - ends).abs() / ends).maxCoeff(), 1e-12);
+      EXPECT_DOUBLE_EQ(bounds_of(few).least_time(8_MiB).si(), bounds_of(whole).least_time(8_MiB).si());
+    }
   }
 }
 

@@ -234,10 +234,8 @@ NcclCost RcclModel::by_table(NcclAlgorithm algorithm, NcclProtocol protocol) con
   const double of_data = algorithm == NcclAlgorithm::tree
                              ? .5
                              : graph_.ranks / static_cast<double>(ring_steps_of(operation_, graph_.ranks));
-  constexpr double microsecond = 1e-6;
-  return {Seconds(microsecond * tuning_.base.at(index_of(algorithm)).at(index_of(protocol))),
-          Seconds(microsecond * hops(algorithm, protocol)),
-          BytesPerSecond(1e9 * bus_ * share(algorithm, protocol) * of_data)};
+  return {Seconds(1e-6 * tuning_.base.at(index_of(algorithm)).at(index_of(protocol))),
+          Seconds(1e-6 * hops(algorithm, protocol)), BytesPerSecond(1e9 * bus_ * share(algorithm, protocol) * of_data)};
 }
 
 NcclCost RcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
