@@ -16,8 +16,9 @@
 #include "platform/launch_line.hpp"
 #include "scenario/job_clocks.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
+#include "simulate/folding/moves.hpp"
+#include "simulate/folding/parts.hpp"
 #include "simulate/recurrence_clock.hpp"
-#include "simulate/routed_schedule.hpp"
 #include "units/format.hpp"
 #include "units/parse.hpp"
 
@@ -35,6 +36,7 @@ constexpr double seconds_per_point = 3e-3;              // of the smallest
 constexpr double seconds_per_transfer = 2e-6;           // of a schedule, once; ten times that where no ranks are alike
 constexpr double seconds_per_message = 1.5e-6;          // one by one
 constexpr double seconds_per_crossing_message = 15e-6;  // where receivers move on, or ranks that differ send to many
+constexpr double seconds_per_met_message = 40e-6;       // where all send to all and no ranks are alike
 constexpr double seconds_per_moving_message = 0.05e-6;  // likewise, where one rank's rates are everybody's,
 constexpr double seconds_per_chosen_message = 20e-6;    // where packets choose their ways in every round, once,
 constexpr double seconds_per_known_message = 5e-9;      // and whenever it is sent
@@ -71,9 +73,8 @@ double steps_of(const Model& model) {
 double server_messages(const Scenario& scenario) {
   const auto& servers = scenario.strategy.servers;
   const EffectsSpec& effects = scenario.effects;
-  const bool ranks_differ = effects.device_spread > 0 || effects.step_jitter.varies();
   const bool is_one_by_one = effects.communication_compute_share > 0 || effects.input ||
-                             (scenario.fidelity == Fidelity::message && ranks_differ);
+                             (scenario.fidelity == Fidelity::message && effects.ranks_vary());
   if (!servers || (servers->mode == ServerMode::synchronous && !is_one_by_one)) return 0;
   const Platform& platform = scenario.platform.platform;
   const bool are_alike = !servers->colocated && !servers->aggregate_on_node &&
@@ -98,8 +99,8 @@ double elastic_trainings(const Scenario& scenario) {
 /// sent one by one where ranks differ. About as many collectives as large fused ones have been seen, each around all
 /// ranks.
 double tried_messages(const Scenario& scenario) {
-  const bool ranks_differ = scenario.effects.device_spread > 0 || scenario.effects.step_jitter.varies();
-  if (!scenario.explain || scenario.fidelity != Fidelity::message || !ranks_differ || scenario.strategy.servers)
+  if (!scenario.explain || scenario.fidelity != Fidelity::message || !scenario.effects.ranks_vary() ||
+      scenario.strategy.servers)
     return 0;
   constexpr double collectives = 4;
   constexpr double of_a_tree = 32;
@@ -171,25 +172,46 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
   return static_cast<double>(std::ranges::count_if(sizes, is_one_by_one)) * each;
 }
 
+/// Whether one answer does for all iterations: all ranks wait for the last one, or end together as they began.
+bool is_answered_once(JobClocks& clocks, Operation operation, Bytes size, const Scenario& scenario) {
+  CollectiveClock& clock = clocks.clock_of({operation, size, 0_s, 0_s, false, Group::shards});
+  const RankTimes ends = clock.answer(size, all_at(scenario.platform.ranks, 0_s)).ends;
+  return clock.is_barrier(size) || (!scenario.effects.ranks_vary() && (ends == ends[0]).all());
+}
+
 /// Of jobs whose shards are summed up by exchanges in which receivers move on, where packets choose their ways by what
-/// all others send in a round. Not of devices' own libraries, which go round rings.
+/// all others send in a round; and, message by message, of those that send to many at once where no rank stands for
+/// another. Not of devices' own libraries, which go round rings.
 double seconds_of_exchanges(const Scenario& scenario, double iterations) {
   const auto by = scenario.libraries.find(Operation::reduce_scatter);
   const bool is_ring = by != scenario.libraries.end() && by->second.library->needs != DeviceStack::none;
-  if (is_ring || !is_sharded(scenario.strategy) || !scenario.platform.platform.network.choice) return 0;
+  const bool by_message = scenario.fidelity == Fidelity::message;
+  const bool chooses = static_cast<bool>(scenario.platform.platform.network.choice);
+  if (is_ring || !is_sharded(scenario.strategy) || !(chooses || by_message)) return 0;
   const Model& model = scenario.workload.model;
   std::set<std::string_view> blocks{""};
   for (const Layer& layer : model.layers) blocks.insert(layer.block);
   const auto units = static_cast<double>(blocks.size());
-  const Bytes of_unit = 4_B * static_cast<double>(model.parameters()) / units;
-  const Schedule schedule =
-      JobClocks(scenario, scenario.platform.placement).schedule_of(Operation::reduce_scatter, Group::shards, of_unit);
-  double messages = 0;
-  for (const Phase& phase : schedule.phases) {
-    if (receivers_move(phase)) messages += static_cast<double>(transfers_per_round(phase)) * phase.repeats;
+  const double of_rank = std::ceil(static_cast<double>(model.parameters()) / units / scenario.platform.ranks);
+  const Bytes of_unit = 4_B * of_rank * scenario.platform.ranks;
+  JobClocks clocks(scenario, scenario.platform.placement);
+  const double answers = runs_of_bands * iterations * units;
+  double seconds = 0;
+  for (const auto& [operation, times] : {std::pair(Operation::reduce_scatter, 1), std::pair(Operation::allgather, 2)}) {
+    const RoutedSchedule routed = clocks.routed_of(operation, Group::shards, of_unit);
+    double moving = 0;
+    double met = 0;
+    for (const Phase& phase : routed.schedule().phases) {
+      const double sent = static_cast<double>(transfers_per_round(phase)) * phase.repeats;
+      if (receivers_move(phase) && chooses && times == 1) moving += sent;
+      if (by_message && phase.fan > 1) met += sent;
+    }
+    if (met > 0 && are_alike(routed, Fidelity::message) && is_answered_once(clocks, operation, of_unit, scenario))
+      met = 0;
+    const double each = by_message ? seconds_per_message : seconds_per_known_message;
+    seconds += moving * (seconds_per_chosen_message + answers * each) + met * answers * times * seconds_per_met_message;
   }
-  const double each = scenario.fidelity == Fidelity::message ? seconds_per_message : seconds_per_known_message;
-  return messages * (seconds_per_chosen_message + runs_of_bands * iterations * units * each);
+  return seconds;
 }
 
 std::string about(Seconds time) {
@@ -217,6 +239,14 @@ Place place_of_pointer(const Document& document, const std::string& pointer) {
 }
 
 }  // namespace
+
+bool are_alike(RoutedSchedule unrouted, Fidelity fidelity) {
+  if (fidelity != Fidelity::message) unrouted.forget_network_of_even_exchange();
+  unrouted.forget_idle_links();
+  const std::optional<Moves> moves = moves_of(unrouted);
+  const std::optional<Folding> parts = fold_by_parts(unrouted);
+  return (parts && parts->is_worthwhile()) || (moves && 2 * moves->step() <= unrouted.schedule().ranks);
+}
 
 Cost cost_of(const Scenario& scenario) {
   const double ranks = scenario.platform.ranks;

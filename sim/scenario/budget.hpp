@@ -12,6 +12,7 @@
 #include "collective/schedule.hpp"
 #include "config/text.hpp"
 #include "scenario/scenario.hpp"
+#include "simulate/routed_schedule.hpp"
 #include "units/count.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -38,6 +39,9 @@ struct Cost {
 
 /// One point: all its runs and seeds.
 Cost cost_of(const Scenario& scenario);
+
+/// Whether ranks are known to be alike in every round, before any way is worked out.
+bool are_alike(RoutedSchedule unrouted, Fidelity fidelity);
 
 /// What a schedule is worked out with.
 struct Workings {

@@ -15,8 +15,6 @@
 #include "scenario/unused_nics.hpp"
 #include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
-#include "simulate/folding/moves.hpp"
-#include "simulate/folding/parts.hpp"
 #include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {
@@ -59,17 +57,6 @@ CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule
           folded,
           request.root,
           schedule.servers};
-}
-
-/// What is known before any way is worked out.
-Workings workings_of(RoutedSchedule unrouted, Workings workings) {
-  if (!workings.folds) return workings;
-  if (workings.fidelity != Fidelity::message) unrouted.forget_network_of_even_exchange();
-  unrouted.forget_idle_links();
-  const std::optional<Moves> moves = moves_of(unrouted);
-  const std::optional<Folding> parts = fold_by_parts(unrouted);
-  workings.alike = (parts && parts->is_worthwhile()) || (moves && 2 * moves->step() <= unrouted.schedule().ranks);
-  return workings;
 }
 
 /// The clock of one schedule, until another number of keys makes another schedule of it.
@@ -116,7 +103,8 @@ class ClockOfSize {
     if (!workings.folds || !(moves || to_many)) return workings;
     const std::vector<int>& devices = placement_.device_of_rank;
     if (!moves) workings.coloured = platform_.route(devices.front(), devices.back()).links.size();
-    return workings_of(RoutedSchedule(schedule, platform_, placement_, RoutedSchedule::Routing::when_asked), workings);
+    workings.alike = are_alike({schedule, platform_, placement_, RoutedSchedule::Routing::when_asked}, fidelity_);
+    return workings;
   }
 
   const CollectiveRequest& request_;
@@ -152,7 +140,8 @@ void require_alltoall_within(const CollectiveRequest& request, Fidelity fidelity
   for (const auto& [algorithm, alike] : sizes) {
     const RoutedSchedule routed = planner.plan(alike.back()).route();
     if (!routed.is_routed_when_asked()) continue;  // few, or folded as they are
-    const Workings workings = workings_of(routed, {fidelity, request.folding != FoldingPolicy::never, false, true});
+    const bool folds = request.folding != FoldingPolicy::never;
+    const Workings workings{fidelity, folds, folds && are_alike(routed, fidelity), true};
     require_within(request.budget, cost_of(routed.schedule(), alike, workings), place);
   }
 }

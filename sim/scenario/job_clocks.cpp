@@ -159,8 +159,8 @@ CollectiveClock& JobClocks::clock_of(const Collective& collective) {
   return *clock;
 }
 
-Schedule JobClocks::schedule_of(Operation operation, Group group, Bytes size) {
-  return route({operation, false, group}, 0, size).schedule();
+RoutedSchedule JobClocks::routed_of(Operation operation, Group group, Bytes size) {
+  return route({operation, false, group}, 0, size);
 }
 
 void JobClocks::release_network() {

@@ -52,7 +52,7 @@ class JobClocks {
 
   CollectiveClock& clock_of(const Collective& collective);
   /// Of the first group of that kind, without a clock.
-  Schedule schedule_of(Operation operation, Group group, Bytes size);
+  RoutedSchedule routed_of(Operation operation, Group group, Bytes size);
   /// Gives back the network that any of its clocks holds.
   void release_network();
   const std::vector<GroupCarriage>& carriages_of(const Collective& collective);

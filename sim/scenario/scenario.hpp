@@ -74,6 +74,9 @@ struct EffectsSpec {
   double board_slowdown = 0;  // of a device whose neighbour on the board computes too
   std::optional<InputSupply> input;
   std::optional<Checkpoint> checkpoint;  // its size is 0 where the file does not say
+
+  /// By chance, and from iteration to iteration or not.
+  [[nodiscard]] bool ranks_vary() const { return device_spread > 0 || step_jitter.varies(); }
 };
 
 // Traffic of others on a scenario's platform: "platform/traffic", read and checked.

@@ -73,8 +73,8 @@ Rows of_servers(const WhatIfBase& base) {
 /// What cannot be taken back with a value is left out of the whole section.
 Values equal_ranks(const WhatIfBase& base) {
   const EffectsSpec& effects = base.scenario.effects;
-  const bool differ = effects.device_spread > 0 || effects.step_jitter.varies() || !effects.stragglers.empty() ||
-                      !effects.other_devices.empty() || effects.os_noise || effects.board_slowdown > 0;
+  const bool differ = effects.ranks_vary() || !effects.stragglers.empty() || !effects.other_devices.empty() ||
+                      effects.os_noise || effects.board_slowdown > 0;
   if (!differ) return {};
   const Json document = base.source.document.to_ordered_json();
   Json section = document.contains("effects") ? document.at("effects") : Json::object();

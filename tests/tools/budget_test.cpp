@@ -151,6 +151,20 @@ TEST_F(OverBudget, AreWorkersOfWhomTheSlowestDoesNotStandForAll) {
   EXPECT_EQ(place_.run("ulimit -t 10; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
 }
 
+// Shards over a node that is not full: every message of every gather meets all others, in every iteration.
+TEST_F(OverBudget, AreShardsOfWhichNoRankStandsForAnotherMessageByMessage) {
+  const auto over = [](int ranks) {
+    return fmt::format(R"({{"name": "n", "workload": {{"model": "resnet50", "batch_per_rank": 2}},
+      "platform": {{"topology": "aurora", "ranks": {}}}, "strategy": {{"kind": "fsdp"}},
+      "measure": {{"fidelity": "message"}}}})",
+                       ranks);
+  };
+  place_.write("s.json", over(70));
+  EXPECT_THAT(refusal("run s.json --quiet"), HasSubstr("expected what a --budget of 30 s allows"));
+  place_.write("s.json", over(66));
+  EXPECT_EQ(place_.run("ulimit -t 20; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
+}
+
 // Each is run a dozen times before anything else.
 TEST_F(OverBudget, AreManyMeasuredRunsAndThoseOfManyRanks) {
   const auto measured = [&](int rows, int ranks) {
