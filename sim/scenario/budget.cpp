@@ -203,9 +203,10 @@ double seconds_of_exchanges(const Scenario& scenario, double iterations) {
     double met = 0;
     for (const Phase& phase : routed.schedule().phases) {
       const double sent = static_cast<double>(transfers_per_round(phase)) * phase.repeats;
-      if (receivers_move(phase) && chooses && times == 1) moving += sent;
+      if (receivers_move(phase) && chooses && operation == Operation::reduce_scatter) moving += sent;
       if (by_message && phase.fan > 1) met += sent;
     }
+    if (routed.schedule().ranks < scenario.platform.ranks) met = 0;  // groups side by side take far less
     if (met > 0 && are_alike(routed, Fidelity::message) && is_answered_once(clocks, operation, of_unit, scenario))
       met = 0;
     const double each = by_message ? seconds_per_message : seconds_per_known_message;

@@ -82,8 +82,7 @@ class RoutedSchedule {
   /// that are known to be like that altogether, all. For those who want times alone, and have the network for
   /// themselves.
   void forget_idle_links();
-  /// Likewise those that no leg crosses, and numbers the others anew, where few of a large machine's are:
-  /// whoever goes through all of them would take longer than the messages.
+  /// Likewise those that no leg crosses, where few of a large machine's are crossed, and numbers these anew.
   void forget_uncrossed_links();
   /// Likewise the whole network, of what is sent to all at once (simulate/even_exchange.hpp).
   void forget_network_of_even_exchange();

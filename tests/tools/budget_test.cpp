@@ -163,6 +163,12 @@ TEST_F(OverBudget, AreShardsOfWhichNoRankStandsForAnotherMessageByMessage) {
   EXPECT_THAT(refusal("run s.json --quiet"), HasSubstr("expected what a --budget of 30 s allows"));
   place_.write("s.json", over(66));
   EXPECT_EQ(place_.run("ulimit -t 20; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
+  // Groups side by side.
+  place_.write("s.json", over(72));
+  const std::string by_two = R"( --set '/strategy/tensor_parallel=2' --set '/workload/model="gpt2_small"')";
+  EXPECT_EQ(
+      place_.run("ulimit -t 40; " FARANDOLE_PROGRAM " run s.json --quiet --set /measure/iterations=5" + by_two).status,
+      0);
 }
 
 // Each is run a dozen times before anything else.
