@@ -39,6 +39,11 @@ constexpr double short_message = 16384;
 constexpr double message_chunk_inside = 524288;
 constexpr double message_channels = 32;
 
+/// What every hop of LL128 between nodes takes a ring more than NCCL reckons with, in us: fitted to allgathers of 256
+/// KiB to 8 MiB over two nodes (thetagpu-16ranks-allgather, NCCL 2.22); those of gke-a4x-max-8ranks are predicted by
+/// it.
+constexpr double ll128_between_nodes = 15.5;
+
 /// Each ring channel of LL128, GB/s, of {broadcast, reduce, allgather, reduce_scatter, allreduce}: v2.7.8-1's
 /// ll128MaxBwPerCh, measured before there was Hopper. 2.10 and later reckon with 20 throughout.
 constexpr std::array<double, 5> measured_channel_of_ll128{18.8, 12.0, 18.3, 15.2, 16.7};
@@ -163,19 +168,20 @@ int NcclModel::steps_between_nodes(int steps) const {
 }
 
 NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const {
+  const int steps = ring_steps_of(operation_, graph_.ranks);
+  const int crossing = steps_between_nodes(steps);
+  // Where NICs are slower than the links inside, a device waits for theirs, and other waits pass meanwhile.
+  const double slack =
+      graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
   if (protocol == NcclProtocol::ll128) {
+    reckoned.hops += Seconds(1e-6 * std::max(crossing * ll128_between_nodes - steps * slack, 0.0));
     if (is_newer() || graph_.nodes > 1) return reckoned;
     const double measured = rings_ * measured_channel_of_ll128.at(place_of(operation_));
     reckoned.rate = std::min(reckoned.rate, of_ring(measured));
     return reckoned;
   }
-  const int steps = ring_steps_of(operation_, graph_.ranks);
-  const int crossing = steps_between_nodes(steps);
   const double wait =
       has_own_latencies() ? devices_.slice_wait : wait_of_a_slice.at(graph_.inside == LinkClass::nvlink ? 0 : 1);
-  // Where NICs are slower than the links inside, a device waits for theirs, and the slices' waits pass meanwhile.
-  const double slack =
-      graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
   const double waits = std::max(waits_of_a_step(size) * wait - slack, wait);
   const double net = crossing * hop(LinkClass::net, NcclAlgorithm::ring, protocol);
   // In place of NCCL's "plateau", which makes base and hops of large rings count more (plateau()).
