@@ -7,7 +7,6 @@
 
 #include "calibration/predictor.hpp"
 #include "calibration/published_bands.hpp"
-#include "calibration/ratios.hpp"
 #include "calibration/read_measurements.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
@@ -128,13 +127,14 @@ JudgedTable judge(const Document& file, const std::string& family, const Catalog
   }
   const std::vector<Seconds> predicted = predict(topology, rows);
   JudgedTable table;
-  if (!rows.empty()) table.known = known_besides(rows.front(), read<std::string>(library), topology);
+  if (!rows.empty()) table.measured_besides = is_measured_besides(rows.front(), read<std::string>(library), topology);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ValidationPoint point = validation_point(predicted[i], rows[i].time, rows[i].doubt.value_or(note));
     point.family = family;
     point.row = fmt::format("{}, {:.0f} bytes, {} ranks", rows[i].operation, rows[i].bytes.si(), rows[i].ranks);
     point.operation = rows[i].operation;
     point.ranks = rows[i].ranks;
+    point.nodes = rows[i].nodes.value_or(1);
     point.bytes = rows[i].bytes;
     table.points.push_back(std::move(point));
   }

@@ -68,6 +68,14 @@ struct PublishedRequest {
 /// training first. Files of other kinds are left alone. InputError for a family that is not there.
 std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, const PublishedRequest& request = {});
 
+/// Measured differences beside predicted ones: pairs of published runs of one source that differ in one kind of thing.
+/// The first row of a pair is taken as a user's own measurement (scenario/anchor.hpp), the second is predicted from it
+/// by setting what differs, as a sweep would: compared is the ratio of two throughputs, of which the simulator knew
+/// one. A batch that comes with another precision, model or number of ranks is no kind of its own. `points` are the
+/// rows' own results, in their order.
+RatioPairs ratios_of(const std::vector<PublishedRow>& rows, const std::vector<ValidationPoint>& points,
+                     const Catalogue& catalogue);
+
 // Published runs for the reader of a run: marks beside its curves, and how well the platform's own are predicted.
 //
 // Called by the command line for pages.

@@ -49,13 +49,20 @@ std::optional<Band> band_of_errors(Errors errors) {
               std::exp(std::max(0.0, weighted_quantile(errors, 1 - tail)))};
 }
 
-/// By the other tables, those alone of which as much was known if `alike`.
-Errors errors_beside(const std::vector<JudgedTable>& tables, std::size_t table, std::size_t size_class, bool alike) {
+bool spans_nodes(const JudgedTable& table) {
+  return !table.points.empty() && table.points.front().nodes > 1;
+}
+
+/// By the other tables, inside a node or over several as this one; those alone of which as much was known if `alike`.
+Errors errors_beside(const std::vector<JudgedTable>& tables, const JudgedTable& table, std::size_t size_class,
+                     bool alike) {
   Errors all;
   std::size_t found = 0;
-  for (std::size_t other = 0; other < tables.size(); ++other) {
-    if (other == table || (alike && tables[other].known != tables[table].known)) continue;
-    const Errors errors = log_errors_of(tables[other], size_class);
+  for (const JudgedTable& other : tables) {
+    if (&other == &table || spans_nodes(other) != spans_nodes(table) ||
+        (alike && other.measured_besides != table.measured_besides))
+      continue;
+    const Errors errors = log_errors_of(other, size_class);
     found += errors.empty() ? 0 : 1;
     all.insert(all.end(), errors.begin(), errors.end());
   }
@@ -64,22 +71,19 @@ Errors errors_beside(const std::vector<JudgedTable>& tables, std::size_t table, 
 
 }  // namespace
 
-KnownBesides known_besides(const MeasuredTime& row, const std::string& library, const Topology& topology) {
+bool is_measured_besides(const MeasuredTime& row, const std::string& library, const Topology& topology) {
   const Operation* operation = find_operation(row.operation);
-  if (operation == nullptr || *operation == Operation::alltoall) return KnownBesides::nothing;
+  if (operation == nullptr || *operation == Operation::alltoall) return false;
   const MeasuredRun run{library, *operation, row.ranks, row.nodes.value_or(1), row.devices_per_process};
-  const auto times = times_for(topology.transport.library_times, run);
-  if (times.empty()) return KnownBesides::nothing;
-  if (times.front()->operation != *operation) return KnownBesides::operation;
-  return times.front()->library == library ? KnownBesides::ranks : KnownBesides::release;
+  return !times_for(topology.transport.library_times, run).empty();
 }
 
 void add_bands(std::vector<JudgedTable>& tables) {
-  for (std::size_t table = 0; table < tables.size(); ++table) {
+  for (JudgedTable& table : tables) {
     for (std::size_t size_class = 0; size_class < size_classes().size(); ++size_class) {
       auto band = band_of_errors(errors_beside(tables, table, size_class, true));
       if (!band) band = band_of_errors(errors_beside(tables, table, size_class, false));
-      for (ValidationPoint& point : tables[table].points) {
+      for (ValidationPoint& point : table.points) {
         if (band && point.counted && size_class_of(point.bytes) == size_class)
           point.band = Band{point.predicted * band->low, point.predicted * band->high};
       }

@@ -1,13 +1,12 @@
 // Where published tables of collectives should lie, by what other tables were missed by.
 //
 // Called by `farandole validate --published`, which predicts a table without what was fitted to it: what is then still
-// known of its machine is other operations, other numbers of ranks, other releases, or nothing but datasheets. A band
-// is conformal, as that of a calibration (calibration/spread.hpp): the 10th and 90th percentile of measured / predicted
-// of other tables' rows of about that size, each table counting the same. It is of tables of which as much was known
-// where there are three of these, else of all others; the table itself never counts.
+// known of its machine is other operations, numbers of ranks and releases, or nothing but datasheets. A band is
+// conformal, as that of a calibration (calibration/spread.hpp): the 10th and 90th percentile of measured / predicted of
+// other tables' rows of about that size, inside a node or over several as its own, each table counting the same. It is
+// of tables of which as much was known where there are three of these; the table itself never counts.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "calibration/measured_time.hpp"
@@ -16,14 +15,11 @@
 
 namespace farandole { inline namespace calibration {
 
-/// The nearest that was measured on the machine besides.
-enum class KnownBesides : std::uint8_t { nothing, release, ranks, operation };
-
-/// Of a table that `library` is taken to have carried out, on a topology without what was fitted to it.
-KnownBesides known_besides(const MeasuredTime& row, const std::string& library, const Topology& topology);
+/// Whether a topology without what was fitted to a row's table has measurements that `library` is timed by there.
+bool is_measured_besides(const MeasuredTime& row, const std::string& library, const Topology& topology);
 
 struct JudgedTable {
-  KnownBesides known = KnownBesides::nothing;
+  bool measured_besides = false;
   std::vector<ValidationPoint> points;
 };
 

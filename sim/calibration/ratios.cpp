@@ -1,11 +1,10 @@
-#include "calibration/ratios.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "calibration/published.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/compared_settings.hpp"
 #include "scenario/train.hpp"

@@ -12,7 +12,7 @@
 #include "report/link_table.hpp"
 #include "report/record.hpp"
 #include "report/reports.hpp"
-#include "simulate/level_bounds.hpp"
+#include "simulate/fidelity.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

@@ -180,7 +180,7 @@ double worst_error(std::span<const ValidationPoint> points);
 //
 // Called by the command line. The table has one row per configuration and, for each fidelity in the order it first
 // appears, the time and how far it lies from `message` (the most detailed level) in percent of message; a line below it
-// names each that lies farther than levels do that agree (simulate/level_bounds.hpp). JSON and CSV
+// names each that lies farther than levels do that agree (simulate/fidelity.hpp). JSON and CSV
 // list the points one after another, exactly as the plain reports do.
 
 /// Both throw std::logic_error where a point holds a number that is not finite.

@@ -2,7 +2,7 @@
 // ones where two scenarios differ in them.
 //
 // The kind follows from where a setting stands. Spreads are learned from pairs of published runs that differ in one
-// kind alone (calibration/ratios.hpp, tools/fit_model_error.py) and are in topologies/errors/training.json.
+// kind alone (calibration/published.hpp, tools/fit_model_error.py) and are in topologies/errors/training.json.
 #pragma once
 
 #include <map>

@@ -24,6 +24,17 @@ struct Interval {
   }
 };
 
+/// Where four measurements in five should lie.
+struct Band {
+  double low = 0;  // of what is compared, in its unit
+  double high = 0;
+
+  static void fields(auto& band, auto& visit) {
+    visit("band_low", band.low);
+    visit("band_high", band.high);
+  }
+};
+
 /// Of what a point costs, in the currency of its offer.
 struct CostBands {
   Interval per_sample;

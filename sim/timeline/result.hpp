@@ -66,6 +66,7 @@ struct CollectivePoint {
   int root = 0;                           // of operations that have one
   int servers = 0;                        // of a parameter server
   std::optional<LibraryChoice> choice{};  // where `algorithm` is a library
+  std::optional<Band> band{};             // seconds, of what a library picks: by what measurements were missed by
   std::vector<LinkUse> links{};           // the busiest, where they were asked for
 
   /// What was measured has no fidelity, and is never folded.
@@ -82,6 +83,7 @@ struct CollectivePoint {
     visit("folded", point.folded, {.stated = is_simulated, .property = 9});
     visit("servers", point.servers, {.property = 8, .usual = "0"});
     visit.part(point.choice);
+    visit.part(point.band);
     visit("links", point.links, {.stated = !point.links.empty(), .in_rows = false});
     visit.unwritten(point.root);
   }

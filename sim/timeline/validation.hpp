@@ -16,16 +16,6 @@
 
 namespace farandole { inline namespace timeline {
 
-struct Band {
-  double low = 0;  // of what is compared, in its unit
-  double high = 0;
-
-  static void fields(auto& band, auto& visit) {
-    visit("band_low", band.low);
-    visit("band_high", band.high);
-  }
-};
-
 struct ValidationPoint {
   std::string family;
   std::string row;        // "allreduce ring, 4194304 bytes"

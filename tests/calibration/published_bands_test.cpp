@@ -1,4 +1,4 @@
-// Bands of published tables: of other tables' errors alone, by what was known of their machines.
+// Bands of published tables: of other tables' errors alone, by where they ran and what was known of their machines.
 #include "calibration/published_bands.hpp"
 
 #include <cmath>
@@ -9,11 +9,12 @@
 namespace farandole::published_bands_test { namespace {
 
 /// Rows of 1 KiB that take `factors` times what was predicted of them, which is a second.
-JudgedTable table(KnownBesides known, const std::vector<double>& factors) {
-  JudgedTable result{known, {}};
+JudgedTable table(bool measured_besides, const std::vector<double>& factors, int nodes = 1) {
+  JudgedTable result{measured_besides, {}};
   for (const double factor : factors) {
     ValidationPoint point = validation_point(1_s, Seconds(factor), "");
     point.bytes = 1_KiB;
+    point.nodes = nodes;
     result.points.push_back(point);
   }
   return result;
@@ -28,7 +29,7 @@ TEST(PublishedBands, HoldFourRowsInFiveOfTablesThatTheyWereNotMadeOf) {
     const double shared = of_a_table(draw);
     std::vector<double> factors;
     for (int row = 0; row < 5 + i % 20; ++row) factors.push_back(std::exp(shared + of_a_row(draw)));
-    tables.push_back(table(KnownBesides::nothing, factors));
+    tables.push_back(table(false, factors));
   }
   add_bands(tables);
   double inside = 0;  // of a table's rows, in the mean
@@ -44,8 +45,8 @@ TEST(PublishedBands, HoldFourRowsInFiveOfTablesThatTheyWereNotMadeOf) {
 /// Of equal weights 1.1, 1.2 and 1.3 the quantiles of .1 and .9 are the outermost: k = .4 and 3.6 of 3.
 TEST(PublishedBands, ATableSaysNothingOfItself) {
   for (const double own : {0.5, 1.0, 3.0}) {
-    std::vector<JudgedTable> tables{table(KnownBesides::ranks, {own})};
-    for (const double other : {1.1, 1.2, 1.3}) tables.push_back(table(KnownBesides::ranks, {other}));
+    std::vector<JudgedTable> tables{table(true, {own})};
+    for (const double other : {1.1, 1.2, 1.3}) tables.push_back(table(true, {other}));
     add_bands(tables);
     EXPECT_NEAR(tables.front().points.front().band->low, 1, 1e-12) << own;  // the prediction is always inside
     EXPECT_NEAR(tables.front().points.front().band->high, 1.3, 1e-12) << own;
@@ -54,16 +55,24 @@ TEST(PublishedBands, ATableSaysNothingOfItself) {
 
 TEST(PublishedBands, ComeFromTablesOfWhichAsMuchWasKnownWhereThereAreThree) {
   std::vector<JudgedTable> tables;
-  for (const double factor : {1.0, 1.1, 1.1, 1.1}) tables.push_back(table(KnownBesides::ranks, {factor}));
-  for (const double factor : {1.0, 2.0, 2.0}) tables.push_back(table(KnownBesides::nothing, {factor}));
+  for (const double factor : {1.0, 1.1, 1.1, 1.1}) tables.push_back(table(true, {factor}));
+  for (const double factor : {1.0, 2.0, 2.0}) tables.push_back(table(false, {factor}));
   add_bands(tables);
   EXPECT_NEAR(tables.front().points.front().band->high, 1.1, 1e-12);
   EXPECT_NEAR(tables.back().points.front().band->high, 2.0, 1e-12);  // two of its kind: all six count
 }
 
+TEST(PublishedBands, InsideANodeAndOverSeveralComeFromTheirOwnKind) {
+  std::vector<JudgedTable> tables;
+  for (const double factor : {1.0, 1.1, 1.1, 1.1}) tables.push_back(table(false, {factor}, 1));
+  for (const double factor : {1.0, 2.0, 2.0, 2.0}) tables.push_back(table(false, {factor}, 2));
+  add_bands(tables);
+  EXPECT_NEAR(tables.front().points.front().band->high, 1.1, 1e-12);
+  EXPECT_NEAR(tables[4].points.front().band->high, 2.0, 1e-12);
+}
+
 TEST(PublishedBands, NeedThreeTablesAndRowsThatCount) {
-  std::vector<JudgedTable> tables{table(KnownBesides::ranks, {1}), table(KnownBesides::ranks, {1.1}),
-                                  table(KnownBesides::ranks, {1.2}), table(KnownBesides::ranks, {9})};
+  std::vector<JudgedTable> tables{table(true, {1}), table(true, {1.1}), table(true, {1.2}), table(true, {9})};
   tables.back().points.front().counted = false;
   add_bands(tables);
   for (const JudgedTable& one : tables) EXPECT_FALSE(one.points.front().band);

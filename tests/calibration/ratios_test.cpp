@@ -1,12 +1,11 @@
 // Measured differences between published runs beside what is predicted of them from one of the two.
-#include "calibration/ratios.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "calibration/published.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/train.hpp"
 

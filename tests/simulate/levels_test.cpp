@@ -1,12 +1,12 @@
 // The levels of detail agree: every algorithm over few and many ranks, round numbers and odd ones, on one switch, under
-// leaves and in nodes of eight, against the distances of simulate/level_bounds.hpp. Where messages are eager (short
+// leaves and in nodes of eight, against the distances of simulate/fidelity.hpp. Where messages are eager (short
 // ones are, and rounds then overlap on links, which only `message` sees) the faster levels may be early by more.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "collective/algorithms.hpp"
 #include "simulate/folding_kit.hpp"
-#include "simulate/level_bounds.hpp"
+#include "simulate/fidelity.hpp"
 
 namespace farandole::levels_test { namespace {
 

@@ -14,6 +14,7 @@ namespace farandole::test::algorithm_commands_test { namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr const char* own_pair = R"({
@@ -53,6 +54,34 @@ TEST(CollectiveCommand, TakesTheFirstAlgorithmOfAnOperationUnlessOneIsGiven) {
   EXPECT_EQ(algorithm_of("allreduce"), "ring");
   EXPECT_EQ(algorithm_of("broadcast"), "binomial");
   EXPECT_EQ(algorithm_of("parameter_server"), "dedicated");
+}
+
+TEST(CollectiveCommand, OfALibraryHasTheIntervalOfPublishedTablesByPlaceAndSizeAndWhatIsKnown) {
+  const Workplace place;
+  const auto factors_of = [&](const std::string& arguments) {
+    const json point = json::parse(place.farandole("collective --format json " + arguments).out).at("points").at(0);
+    const double time = point.at("seconds");
+    return std::pair(point.at("band_low").get<double>() / time, point.at("band_high").get<double>() / time);
+  };
+  std::ifstream file(std::filesystem::path(FARANDOLE_SOURCE_DIR) / "topologies/errors/collectives.json");
+  const json tables = json::parse(file);
+  const auto expect = [&](const std::string& arguments, const json& ends) {
+    const auto [low, high] = factors_of(arguments);
+    EXPECT_NEAR(low, ends.at(0).get<double>(), 1e-9) << arguments;
+    EXPECT_NEAR(high, ends.at(1).get<double>(), 1e-9) << arguments;
+    EXPECT_TRUE(low <= 1 && 1 <= high) << arguments;
+  };
+  expect("--topology dgx-h100 --ranks 8 -b 1K -e 1K", tables.at("one node").at("cold").at(0));
+  expect("--topology dgx-h100 --ranks 64 -b 1M -e 1M", tables.at("several nodes").at("cold").at(1));
+  expect("--topology dgx-h100 --ranks 16 -b 1G -e 1G --op alltoall", tables.at("several nodes").at("cold").at(3));
+  expect("--topology thetagpu --ranks 32 -b 4M -e 4M", tables.at("several nodes").at("measured").at(2));
+}
+
+TEST(CollectiveCommand, OfANamedAlgorithmHasNoIntervalAsNoTableIsOfOne) {
+  const Workplace place;
+  const std::string arguments = "collective --topology dgx-h100 --ranks 8 -b 1K -e 1K --algorithm ring --format ";
+  EXPECT_FALSE(json::parse(place.farandole(arguments + "json").out).at("points").at(0).contains("band_low"));
+  EXPECT_THAT(place.farandole(arguments + "table").out, Not(HasSubstr("80 %")));
 }
 
 TEST(CollectiveCommand, SaysWhatALibraryPicked) {

@@ -55,6 +55,19 @@ TEST(ValidateCommand, TakesMeasurementsOrThePublishedOnesAndNotBoth) {
   EXPECT_THAT(place.farandole("validate measured.json").err, HasSubstr("--topology"));
 }
 
+TEST(ValidateCommand, GivesMeasurementsOfALibraryTheIntervalOfPublishedTablesWhereNothingWasCalibrated) {
+  const Workplace place;
+  place.write("mine.json", R"({"library": "nccl-2.21", "points": [
+    {"op": "allreduce", "algorithm": "library", "ranks": 16, "nodes": 2, "bytes": 1048576, "seconds": 7e-05},
+    {"op": "allreduce", "algorithm": "ring", "ranks": 16, "nodes": 2, "bytes": 1048576, "seconds": 7e-05}]})");
+  const Finished finished = place.farandole("validate mine.json --topology dgx-h100 --format json");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json points = json::parse(finished.out).at("points");
+  EXPECT_LE(points.at(0).at("band_low"), points.at(0).at("predicted"));
+  EXPECT_GE(points.at(0).at("band_high"), points.at(0).at("predicted"));
+  EXPECT_TRUE(points.at(1).at("band_low").is_null());
+}
+
 TEST(CheckCommand, KnowsFilesOfPublishedRuns) {
   const Workplace place;
   const Finished finished =

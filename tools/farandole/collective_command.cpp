@@ -1,10 +1,12 @@
 // farandole collective: a simulated nccl-tests table.
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "calibration/published.hpp"
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/files/read_schedule.hpp"
+#include "collective_bands.hpp"
 #include "cost_options.hpp"
 #include "load_options.hpp"
 #include "output_options.hpp"
@@ -152,6 +154,24 @@ void check_files(const CollectiveArguments& arguments, const Catalogue& catalogu
   targets.check();
 }
 
+void add_bands(std::vector<CollectivePoint>& points, const CollectiveRequest& request, const Topology& topology,
+               const Catalogue& catalogue, const Value& ranks) {
+  const CollectiveBands bands(topology, catalogue);
+  const Placement placement = place(request.placement, request.ranks, {}, layout_of(topology), ranks);
+  std::set<int> nodes;
+  for (const int device : placement.device_of_rank) nodes.insert(device / topology.devices_per_node);
+  MeasuredTime row;
+  row.algorithm = request.algorithm.name;
+  row.ranks = request.ranks;
+  row.nodes = static_cast<int>(nodes.size());
+  for (CollectivePoint& point : points) {
+    row.operation = point.operation;
+    row.bytes = point.bytes;
+    const auto band = bands.of(row);
+    if (band) point.band = Band{point.time.si() * band->low, point.time.si() * band->high};
+  }
+}
+
 void simulate_collective(const CollectiveArguments& arguments) {
   const Format format = arguments.output.chosen_format();
   (void)arguments.loads.count();  // refused before anything runs
@@ -172,6 +192,7 @@ void simulate_collective(const CollectiveArguments& arguments) {
   check_files(arguments, catalogue);
   Provenance provenance;
   auto points = run_collective(wanted, topology, ranks_option.value(), &provenance);
+  add_bands(points, wanted, topology, catalogue, ranks_option.value());
   Settings settings = collective_settings(wanted, topology);
   if (provenance.rounded_up > 0) {
     settings["chunks"] = describe_rounding_up(provenance.rounded_up);

@@ -7,6 +7,7 @@
 
 #include "calibration/published.hpp"
 #include "calibration/validation.hpp"
+#include "collective_bands.hpp"
 #include "config/section.hpp"
 #include "measured_arguments.hpp"
 #include "output_options.hpp"
@@ -44,11 +45,24 @@ struct Validation {
   RatioPairs ratios{};
 };
 
+/// Where the topology was not calibrated, those of published tables.
+std::vector<ValidationPoint> with_bands(std::vector<ValidationPoint> points, const Document& file,
+                                        const std::vector<MeasuredTime>& measurements) {
+  const Topology topology = read_topology(file.root(), file.source());
+  const CollectiveBands bands(topology, Catalogue());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto band = points[i].band ? std::nullopt : bands.of(measurements[i]);
+    if (band) points[i].band = Band{points[i].predicted * band->low, points[i].predicted * band->high};
+  }
+  return points;
+}
+
 Validation validate_measured(const ValidateArguments& arguments) {
   const Document topology = arguments.measured.topology_file();
   const auto measurements = arguments.measured.read();
   Settings settings{{"topology", arguments.measured.topology}};
-  if (arguments.hold_out.empty()) return {validate(topology, measurements), settings};
+  if (arguments.hold_out.empty())
+    return {with_bands(validate(topology, measurements), topology, measurements), settings};
   settings["hold_out"] = arguments.hold_out;
   return {cross_validate(topology, measurements, hold_out_named(arguments.hold_out)), settings};
 }
