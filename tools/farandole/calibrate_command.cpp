@@ -152,6 +152,18 @@ void take_from_tables(std::vector<Unknown>& unknowns, const FromTables& tables) 
   }
 }
 
+/// Of what a machine's numbers leave of runs, most is the jobs' own, and goes with them.
+void note_what_stays(const InferenceReport& report) {
+  for (const RunLine& run : report.runs) {
+    if (!run.note.empty() || std::abs(run.after) <= run.noise) continue;
+    fmt::print(stderr,
+               "note: {} stays {:+.1f} % off: no number of the machine that was tried explains it. Predictions of this "
+               "job start from "
+               "its runs where they stand in its scenario: \"measured\" of \"workload\"\n",
+               run.name, 100 * run.after);
+  }
+}
+
 /// From runs, with what tables gave, if there were any, as priors.
 void calibrate_on_runs(const CalibrateArguments& arguments, Format format, const Document& file,
                        const std::optional<FromTables>& tables, const Settings& settings) {
@@ -165,7 +177,9 @@ void calibrate_on_runs(const CalibrateArguments& arguments, Format format, const
   std::ranges::copy(names_of(arguments.training), std::back_inserter(sources));
   write_calibrated_file(arguments.output, calibrated_file(tables ? tables->file : file, found.unknowns, found.posterior,
                                                           found.fitted, {arguments.date, sources, {}}));
-  write_inference(std::cout, format, {"calibrate", settings}, report_of(found));
+  const InferenceReport report = report_of(found);
+  write_inference(std::cout, format, {"calibrate", settings}, report);
+  note_what_stays(report);
 }
 
 /// Runs of training apart from tables of collectives.
