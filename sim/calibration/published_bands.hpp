@@ -1,10 +1,10 @@
 // Where published tables of collectives should lie, by what other tables were missed by.
 //
-// Called by `farandole validate --published`, which predicts a table without what was fitted to it: what is then still
-// known of its machine is other operations, numbers of ranks and releases, or nothing but datasheets. A band is
-// conformal, as that of a calibration (calibration/spread.hpp): the 10th and 90th percentile of measured / predicted of
-// other tables' rows of about that size, inside a node or over several as its own, each table counting the same. It is
-// of tables of which as much was known where there are three of these; the table itself never counts.
+// Called by `farandole validate --published`, which predicts a table without what was fitted to it: known of its
+// machine are then other operations, numbers of ranks and releases, or datasheets. A band is conformal
+// (calibration/spread.hpp): the 10th and 90th percentile of measured / predicted of other tables' rows of about that
+// size, inside a node or over several as its own, each table counting the same; of those of which as much was known
+// where there are three.
 #pragma once
 
 #include <vector>

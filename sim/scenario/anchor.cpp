@@ -293,9 +293,10 @@ Seconds across_a_jump(TimedRun& run, const Prediction& prediction, std::pair<dou
   const double device = excess(sides.first, 0) < 0 ? sides.first : sides.second;
   const double missing = -excess(device, 0);
   double most = missing;
-  while (excess(device, most) < 0 && most < run.iteration.si()) most *= 2;
-  const auto [from, to] =
-      sign_change([&](double update) { return excess(device, update); }, 0, most, -missing, excess(device, most));
+  double above = excess(device, most);
+  while (above < 0 && most < run.iteration.si()) above = excess(device, most *= 2);
+  if (above < 0) refuse_unreachable(run, "most", above, "with the device times nearest to it");
+  const auto [from, to] = sign_change([&](double update) { return excess(device, update); }, 0, most, -missing, above);
   run.update = Seconds((from + to) / 2);
   const double left = excess(device, run.update.si());
   if (std::abs(left) <= reproduced * run.iteration.si()) return Seconds(device);

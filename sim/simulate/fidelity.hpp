@@ -25,16 +25,14 @@ struct FidelityRow {
 std::span<const FidelityRow> fidelities();
 std::string name(Fidelity fidelity);
 
-/// How far a level may lie from `message`: its time over that at message, for any algorithm over any number of ranks
-/// that start together, on one switch, under leaves or in nodes, where messages wait for their receivers (README.md
-/// has where these come from, tests/simulate/levels_test.cpp holds them).
+/// How far a level may lie from `message`: its time over that there, for any algorithm over any number of ranks that
+/// start together, on one switch, under leaves or in nodes, where messages wait for their receivers (README.md).
 struct LevelBounds {
   double least;
   double most;
   [[nodiscard]] bool covers(double ratio) const { return least <= ratio && ratio <= most; }
 };
 
-/// By the fidelity's name.
 constexpr LevelBounds bounds_to_message(std::string_view fidelity) {
   if (fidelity == "analytic") return {0.85, 1.5};
   if (fidelity == "flow") return {0.85, 1.35};

@@ -85,6 +85,18 @@ TEST(Anchor, AStepInAGapOfTheSimulatedOnesIsReproduced) {
   }
 }
 
+/// Workers that do not wait meet in another order: no update of the server makes up for what is missing.
+TEST(Anchor, AStepThatNoUpdateReachesIsRefused) {
+  const Changes job{{"/workload", R"({"model": "gpt2_small", "batch_per_rank": 1,
+                                      "measured": [{"iteration_seconds": 0.19491166601653884}]})"},
+                    {"/platform", R"({"topology": "polaris", "ranks": 16})"},
+                    {"/strategy", R"({"kind": "parameter_server", "accumulation": 2, "colocated": true,
+                                      "mode": "asynchronous"})"},
+                    {"/measure", R"({"seed": 63, "iterations": 4, "warmup": 1, "bands": false,
+                                     "fidelity": "analytic"})"}};
+  EXPECT_THROW(point(job), InputError);
+}
+
 TEST(SlowAnchor, OfEveryStrategyOneToAThousandRanksAreAsTheyWereMeasured) {
   expect_as_measured(
       {R"({"kind": "horovod", "version": "0.21.0"})", R"({"kind": "ddp"})", R"({"kind": "fsdp"})",

@@ -39,9 +39,8 @@ constexpr double short_message = 16384;
 constexpr double message_chunk_inside = 524288;
 constexpr double message_channels = 32;
 
-/// What every hop of LL128 between nodes takes a ring more than NCCL reckons with, in us: fitted to allgathers of 256
-/// KiB to 8 MiB over two nodes (thetagpu-16ranks-allgather, NCCL 2.22); those of gke-a4x-max-8ranks are predicted by
-/// it.
+/// What LL128 takes a ring at every hop between nodes more than NCCL reckons with, us: fitted to 256 KiB to 8 MiB of
+/// thetagpu-16ranks-allgather; gke-a4x-max-8ranks is predicted by it.
 constexpr double ll128_between_nodes = 15.5;
 
 /// Each ring channel of LL128, GB/s, of {broadcast, reduce, allgather, reduce_scatter, allreduce}: v2.7.8-1's
