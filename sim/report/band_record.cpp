@@ -16,6 +16,10 @@ std::string band_text(const TrainingPoint& point, Interval Bands::*band, double 
   return grouped(ends.low * per_unit, decimals) + " .. " + grouped(ends.high * per_unit, decimals);
 }
 
+std::string band_text(const CollectivePoint& point) {
+  return point.band ? grouped(1e6 * point.band->low, 2) + " .. " + grouped(1e6 * point.band->high, 2) : "";
+}
+
 std::string sure_text(std::optional<double> probability) {
   return probability ? fmt::format("{:.0f}", std::min(100 * *probability, 99.0)) : "";
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/band_record.hpp"
 #include "report/facet.hpp"
 #include "report/page_parts.hpp"
 #include "report/pages.hpp"
@@ -53,6 +54,7 @@ std::vector<std::string> collective_answer(const CollectiveStory& story) {
   if (largest.bus_bandwidth > BytesPerSecond(0))
     first += fmt::format(": a bus bandwidth of {}", format(largest.bus_bandwidth));
   std::vector<std::string> sentences{first + "."};
+  if (largest.band) sentences.push_back("Four measurements in five should take " + band_text(largest) + " us.");
   if (smallest.bytes < largest.bytes) {
     sentences.push_back(fmt::format("The smallest, {}, takes {}.", decimal(smallest.bytes), decimal(smallest.time)));
   }
@@ -90,12 +92,15 @@ Grid collective_grid(CollectivePoints points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   Grid grid{"All points", facet_columns(facets), {}};
   for (const char* name : {"size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)"}) grid.columns.push_back({name});
+  const bool has_bands = !points.empty() && points.front().band.has_value();
+  if (has_bands) grid.columns.push_back({"80 % interval (us)"});
   for (const CollectivePoint& point : points) {
     std::vector<Cell> row;
     for (const auto& facet : facets.columns) row.emplace_back(facet.text(point));
     row.insert(row.end(), {number_cell(point.bytes.si(), 0), number_cell(1e6 * point.time.si(), 2),
                            number_cell(1e-9 * point.algorithm_bandwidth.si(), 3),
                            number_cell(1e-9 * point.bus_bandwidth.si(), 3)});
+    if (has_bands) row.emplace_back(band_text(point));
     grid.rows.push_back(std::move(row));
   }
   return grid;

@@ -1,10 +1,10 @@
-#include <algorithm>
 #include <ostream>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "report/band_record.hpp"
 #include "report/facet.hpp"
 #include "report/link_table.hpp"
 #include "report/record.hpp"
@@ -40,15 +40,13 @@ void write_averages(std::ostream& out, CollectivePoints points) {
 Table collective_table(const Facets<CollectivePoint>& facets, CollectivePoints points) {
   std::vector<Column> columns = facet_columns(facets);
   columns.insert(columns.begin(), {nccl_heading_units(), Align::left});
-  const bool has_bands =
-      std::ranges::any_of(points, [](const CollectivePoint& point) { return point.band.has_value(); });
+  const bool has_bands = !points.empty() && points.front().band.has_value();
   if (has_bands) columns.push_back({"80 % interval (us)", Align::right});
   Table table(std::move(columns));
   for (const CollectivePoint& point : points) {
     std::vector<std::string> cells = facet_cells(facets, point);
     cells.insert(cells.begin(), nccl_row(point));
-    const Band band = point.band.value_or(Band{});
-    if (has_bands) cells.push_back(point.band ? fmt::format("{:.2f} to {:.2f}", band.low * 1e6, band.high * 1e6) : "-");
+    if (has_bands) cells.push_back(band_text(point));
     table.row(std::move(cells));
   }
   return table;
