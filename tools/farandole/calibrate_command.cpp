@@ -156,11 +156,11 @@ void take_from_tables(std::vector<Unknown>& unknowns, const FromTables& tables) 
 void note_what_stays(const InferenceReport& report) {
   for (const RunLine& run : report.runs) {
     if (!run.note.empty() || std::abs(run.after) <= run.noise) continue;
-    fmt::print(stderr,
-               "note: {} stays {:+.1f} % off: no number of the machine that was tried explains it. Predictions of this "
-               "job start from "
-               "its runs where they stand in its scenario: \"measured\" of \"workload\"\n",
-               run.name, 100 * run.after);
+    fmt::print(
+        stderr,
+        "note: {} stays {:+.1f} % off: no number of the machine that was tried explains it. Give the job's runs to its "
+        "scenario, as \"measured\" of \"workload\", and predictions of it start from them\n",
+        run.name, 100 * run.after);
   }
 }
 

@@ -13,7 +13,7 @@
 namespace farandole {
 
 CollectiveBands::CollectiveBands(const Topology& topology, const Catalogue& catalogue) : topology_(topology) {
-  if (!topology.file.empty()) calibrated_ = spread_in(Document::read(topology.file));
+  if (topology.file.extension() == ".json") calibrated_ = spread_in(Document::read(topology.file));
   const std::filesystem::path file = catalogue.root() / "topologies" / "errors" / "collectives.json";
   if (std::filesystem::exists(file)) tables_ = Document::read(file);
 }
