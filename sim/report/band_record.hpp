@@ -13,8 +13,7 @@ namespace farandole { inline namespace report {
 
 /// "81.2 .. 93.0"; empty where the point has no bands.
 std::string band_text(const TrainingPoint& point, Interval Bands::*band, double per_unit, int decimals);
-/// In microseconds.
-std::string band_text(const CollectivePoint& point);
+std::string band_text(const CollectivePoint& point);  // in microseconds
 
 /// "98": a probability in percent, of what is simulated never 100; empty where there is none.
 std::string sure_text(std::optional<double> probability);

@@ -5,8 +5,8 @@
 #include <rapidcheck/gtest.h>
 
 #include "collective/algorithms.hpp"
-#include "simulate/folding_kit.hpp"
 #include "simulate/fidelity.hpp"
+#include "simulate/folding_kit.hpp"
 
 namespace farandole::levels_test { namespace {
 

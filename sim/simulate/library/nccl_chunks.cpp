@@ -39,8 +39,8 @@ constexpr double short_message = 16384;
 constexpr double message_chunk_inside = 524288;
 constexpr double message_channels = 32;
 
-/// What LL128 takes a ring at every hop between nodes more than NCCL reckons with, us: fitted to 256 KiB to 8 MiB of
-/// thetagpu-16ranks-allgather; gke-a4x-max-8ranks is predicted by it.
+/// What LL128 takes a ring at every hop between nodes of several devices more than NCCL reckons with, us: fitted to 256
+/// KiB to 8 MiB of thetagpu-16ranks-allgather; gke-a4x-max-8ranks is predicted by it.
 constexpr double ll128_between_nodes = 15.5;
 
 /// Each ring channel of LL128, GB/s, of {broadcast, reduce, allgather, reduce_scatter, allreduce}: v2.7.8-1's
@@ -173,7 +173,8 @@ NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost r
   const double slack =
       graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
   if (protocol == NcclProtocol::ll128) {
-    reckoned.hops += Seconds(1e-6 * std::max(crossing * ll128_between_nodes - steps * slack, 0.0));
+    const double proxies = graph_.ranks > graph_.nodes ? crossing * ll128_between_nodes : 0;
+    reckoned.hops += Seconds(1e-6 * std::max(proxies - steps * slack, 0.0));
     if (is_newer() || graph_.nodes > 1) return reckoned;
     const double measured = rings_ * measured_channel_of_ll128.at(place_of(operation_));
     reckoned.rate = std::min(reckoned.rate, of_ring(measured));
