@@ -43,6 +43,26 @@ class Accuracy(unittest.TestCase):
         self.assertEqual(list(accuracy.worse(record, now)), [f"cold, {name}: {record['cold'][name]['rows']} rows, now 0"])
         self.assertEqual(list(accuracy.worse(record, record)), [])
 
+    def test_bands_hold_four_rows_in_five_of_tables_over_several_nodes_that_they_were_not_made_of(self):
+        cold = json.loads(RECORD.read_text())["cold"]
+        for _, sizes in accuracy.CLASSES:
+            with self.subTest(sizes):
+                self.assertGreaterEqual(cold[f"all | several nodes | {sizes}"]["inside"], 0.74)
+                self.assertLessEqual(cold[f"all | several nodes | {sizes}"]["inside"], 0.86)
+
+    def test_a_band_is_of_three_tables_or_more_and_holds_the_prediction(self):
+        tables = [[{"measured": one, "predicted": 1.0}] for one in (1.1, 1.2, 1.3)]
+        self.assertEqual(accuracy.band(tables), [1, 1.3])  # k = .4 and 3.6 of 3
+        self.assertIsNone(accuracy.band(tables[:2]))
+
+    def test_a_band_that_moved_is_told(self):
+        recorded = json.loads(accuracy.BANDS.read_text())
+        recorded.pop("comment")
+        now = json.loads(json.dumps(recorded))
+        now["several nodes"]["cold"][2][1] *= 1.02
+        self.assertEqual([line.startswith("collectives.json, several nodes, cold: ") for line in accuracy.moved(recorded, now)], [True])
+        self.assertEqual(list(accuracy.moved(recorded, recorded)), [])
+
     def test_a_wrong_sign_and_sureness_that_is_not_earned_are_told(self):
         record = json.loads(RECORD.read_text())
         kinds = record[accuracy.RATIOS]

@@ -77,6 +77,13 @@ TEST(CollectiveCommand, OfALibraryHasTheIntervalOfPublishedTablesByPlaceAndSizeA
   expect("--topology thetagpu --ranks 32 -b 4M -e 4M", tables.at("several nodes").at("measured").at(2));
 }
 
+TEST(CollectiveCommand, OfOneRankHasNoInterval) {
+  const Workplace place;
+  const Finished one = place.farandole("collective --topology dgx-h100 --ranks 1 -b 1K -e 1K --format json");
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_FALSE(json::parse(one.out).at("points").at(0).contains("band_low"));
+}
+
 TEST(CollectiveCommand, OfANamedAlgorithmHasNoIntervalAsNoTableIsOfOne) {
   const Workplace place;
   const std::string arguments = "collective --topology dgx-h100 --ranks 8 -b 1K -e 1K --algorithm ring --format ";

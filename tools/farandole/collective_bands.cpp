@@ -23,7 +23,7 @@ std::optional<ErrorBand> CollectiveBands::of(const MeasuredTime& row) const {
     if (const auto band = calibrated_->band_of(row)) return band;
   }
   const Library* library = library_of(row, topology_);
-  if (!tables_ || library == nullptr) return std::nullopt;
+  if (!tables_ || library == nullptr || row.ranks < 2) return std::nullopt;
   const std::string place = row.nodes.value_or(1) > 1 ? "/several nodes" : "/one node";
   const std::string known = is_measured_besides(row, library->name, topology_) ? "/measured/" : "/cold/";
   const std::string ends = place + known + std::to_string(size_class_of(row.bytes));
