@@ -303,6 +303,24 @@ TEST(NcclChunks, BeforeHopperLl128GoesNoFasterThanItWasMeasuredFor27) {
   EXPECT_EQ(hopper.model.taken(choice, 8_MiB).rate, choice.cost.rate);
 }
 
+/// 15.5 us a hop that leaves a node, of the chunk that leaves most often, but for what passes while the NICs' 8 x 24
+/// GB/s let the links' 12 x 20 wait: s / (n m) bytes a step.
+TEST(NcclChunks, BetweenNodesLl128WaitsMoreAtEveryHopThanNcclReckonsUnlessNicsLimit) {
+  const auto more = [](const Modelled& on, Bytes size) {
+    return on.microseconds(ring, ll128, size) - 1e6 * on.model.choice_of(ring, ll128, size).cost.time(size).si();
+  };
+  for (const int nodes : {2, 3, 8}) {
+    const Modelled cluster("2.22", dgx_a100(nodes), 8 * nodes, 80, Operation::allgather);
+    const int steps = 8 * nodes - 1;
+    const double passes = steps * 1048576 / (8.0 * nodes) * (1 / 192e3 - 1 / 240e3);
+    EXPECT_NEAR(more(cluster, 1_MiB), nodes * 15.5 - passes, 1e-6) << nodes;
+    EXPECT_NEAR(more(cluster, 1_GiB), 0, 1e-6) << nodes;
+  }
+  // Of nodes of one device nothing was measured.
+  const Modelled alone("2.22", test::gpu_nodes({4, 1, 1, 450_GBps, 50_GBps}), 4, 90, Operation::allgather);
+  EXPECT_NEAR(more(alone, 1_MiB), 0, 1e-6);
+}
+
 TEST(NcclChunks, ALargeTreeTakesItsBytesAtTheRateOfItsSlowestHop) {
   // 2.28, two nodes of 8 A100: 8 channels of 23.6 GB/s of the bus.
   const Modelled pair("2.28", dgx_a100(2), 16, 80);
