@@ -15,8 +15,7 @@ const std::string mine = R"({"name": "mine", "workload": {"model": "vgg16", "bat
   "strategy": {"kind": "ddp"}, "measure": {"iterations": 2, "warmup": 1, "fidelity": "analytic"}})";
 const std::string on_ethernet = " --topology ethernet-25g --output inferred.json --scenario mine.json";
 
-/// Two runs of one job, of which the machine's numbers explain the second no better than before: it is 9 % longer
-/// there.
+/// Two runs of one job, of which no number of the machine explains the second; and two of which it need not.
 TEST(CalibrateRuns, SayWhereAJobsOwnRunsHaveToGo) {
   const Workplace place;
   place.write("mine.json", mine);
