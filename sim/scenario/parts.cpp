@@ -157,7 +157,6 @@ Coder coder_of(const Scenario& scenario) {
   Coder coder{device.memory_bandwidth * (share * faster),
               std::max(launch, scenario.workload.host_dispatch.value_or(0_s)) / faster, products.most * faster,
               products.half};
-  coder.multiprocessors = std::max(1, device.multiprocessors);
   coder.by_bucket = scenario.strategy.kind == "ddp";
   coder.start = launch / faster;
   return coder;

@@ -26,19 +26,17 @@ Seconds kernels(const Coder& coder, double count, Bytes moved) {
 }
 
 Seconds selection_time(const CompressionSettings& compression, const Coder& coder, Bytes dense) {
-  constexpr double passes = 16 + 2;          // of 32 bits two at a time; counting, gathering
-  constexpr double reached_by_block = 0.44;  // 25.6 ms for 18 passes over 8 MB at a 56th of 720 GB/s
-  constexpr double whole = 1;
+  constexpr double passes = 16 + 2;                        // of 32 bits two at a time; counting, gathering
+  constexpr BytesPerSecond of_a_block = 144_MB / 25.6_ms;  // 18 passes over 2 million elements
   switch (compression.selection) {
     case Selection::sampled:
       return std::max(2 * coder.kernel, dense / coder.memory);
     case Selection::radix:
+      return std::max(passes * coder.kernel, passes * dense / coder.memory);
     case Selection::one_block:
       break;
   }
-  const bool one = compression.selection == Selection::one_block;
-  const double share = one ? reached_by_block / coder.multiprocessors : whole;
-  return std::max((one ? 1 : passes) * coder.kernel, passes * dense / (coder.memory * share));
+  return std::max(coder.kernel, passes * dense / std::min(of_a_block, coder.memory));
 }
 
 Coding sparse_coding(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
@@ -51,22 +49,25 @@ Coding sparse_coding(const CompressionSettings& compression, const Job& job, con
           kernels(coder, 1 + senders, dense + senders * 2 * sent)};
 }
 
-/// P = M Q before, Q = M^T P between (low_rank_pieces puts it there), P Q^T after.
+Seconds orthogonal_time(const CompressionSettings& compression, Bytes element, const Coder& coder) {
+  const bool is_usual = compression.rank > 2 && element == element_size(GradientType::fp32);
+  const bool by_qr =
+      compression.orthogonal == Orthogonal::by_rank ? is_usual : compression.orthogonal == Orthogonal::qr;
+  return (by_qr ? 11 : 7.0 * compression.rank - 4) * coder.kernel;
+}
+
+/// Q made orthogonal and P = M Q before, P and Q = M^T P between (low_rank_pieces puts it there), P Q^T after.
 Coding low_rank_coding(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
                        const Coder& coder) {
   if (!has_low_rank(compression, gradient)) return {};
   const double rank = compression.rank;
-  const Bytes feedback = compression.error_feedback ? 2 * job.elements_of(gradient) * residual : Bytes(0);
-  return {product_time(coder, job.element, gradient.rows, gradient.columns, rank) +
-              kernels(coder, compression.error_feedback ? 2 : 0, feedback),
-          product_time(coder, job.element, gradient.rows, rank, gradient.columns)};
-}
-
-double orthogonal_kernels(const CompressionSettings& compression, Bytes element) {
-  const bool is_usual = compression.rank > 2 && element == element_size(GradientType::fp32);
-  const bool by_qr =
-      compression.orthogonal == Orthogonal::by_rank ? is_usual : compression.orthogonal == Orthogonal::qr;
-  return by_qr ? 11 : 7.0 * compression.rank - 4;
+  const auto fed_back = [&](double kernel_count, double passes) {
+    if (!compression.error_feedback) return Seconds(0);
+    return kernels(coder, kernel_count, passes * job.elements_of(gradient) * job.element);
+  };
+  return {orthogonal_time(compression, job.element, coder) +
+              product_time(coder, job.element, gradient.rows, gradient.columns, rank) + fed_back(2, 3 + 2),
+          product_time(coder, job.element, gradient.rows, rank, gradient.columns) + fed_back(1, 3)};
 }
 
 }  // namespace
@@ -78,7 +79,7 @@ bool has_low_rank(const CompressionSettings& compression, const Gradient& gradie
 
 Seconds between_factors(const CompressionSettings& compression, const Job& job, const Gradient& gradient,
                         const Coder& coder) {
-  return orthogonal_kernels(compression, job.element) * coder.kernel +
+  return orthogonal_time(compression, job.element, coder) +
          product_time(coder, job.element, gradient.columns, gradient.rows, compression.rank);
 }
 
@@ -89,6 +90,7 @@ Coding coding_of(const CompressionSettings& compression, const Job& job, const G
   const Bytes dense = gradient.size;
   const Bytes sent = compressed_size(compression, job, gradient);
   const Bytes feedback = compression.error_feedback ? 2 * n * residual : Bytes(0);
+  const Bytes single = n * element_size(GradientType::fp32);
   switch (compression.kind) {
     case Compression::none:
       return {};
@@ -96,11 +98,12 @@ Coding coding_of(const CompressionSettings& compression, const Job& job, const G
     case Compression::bf16:
       return sent < dense ? Coding{kernels(coder, 1, dense + sent), kernels(coder, 1, dense + sent)} : Coding{};
     case Compression::int8:
-      return {kernels(coder, 3, 2 * dense + sent), kernels(coder, 2 * of, of * sent + dense)};
+      return {kernels(coder, 6, 10 * dense + sent), kernels(coder, 4 * of, of * (sent + 8 * single) + dense)};
     case Compression::top_k:
       return sparse_coding(compression, job, gradient, coder, of);
     case Compression::one_bit:
-      return {kernels(coder, 4, 2 * dense + feedback + sent), kernels(coder, 2 * of, of * sent + dense)};
+      return {kernels(coder, 4, 5 * dense + 2 * single + feedback + sent),
+              kernels(coder, 6 * of, of * (sent + 11 * single) + dense)};
     case Compression::power_sgd:
       return low_rank_coding(compression, job, gradient, coder);
   }

@@ -47,22 +47,25 @@ Bytes sent_by_one(const CompressionSettings& compression, const Job& job, std::s
 
 std::vector<WirePiece> low_rank_pieces(const CompressionSettings& compression, const Job& job,
                                        std::span<const int> gradients, const Coder& coder) {
+  Bytes whole;
   Bytes first;
   Bytes second;
   Seconds between;
   for (const int index : gradients) {
     const Gradient& gradient = job.gradients[static_cast<std::size_t>(index)];
     if (!has_low_rank(compression, gradient)) {
-      first += gradient.size;
+      whole += gradient.size;
       continue;
     }
     first += gradient.rows * compression.rank * job.element;
     second += gradient.columns * compression.rank * job.element;
     between += between_factors(compression, job, gradient, coder);
   }
-  std::vector<WirePiece> pieces{{Operation::allreduce, first, Seconds(0), Seconds(0)}};
-  const Seconds decode = decode_all(compression, job, gradients, coder, 1);
-  if (second > Bytes(0)) pieces.push_back({Operation::allreduce, second, between, decode});
+  std::vector<WirePiece> pieces;
+  if (whole > Bytes(0) || second == Bytes(0)) pieces.push_back({Operation::allreduce, whole, Seconds(0), Seconds(0)});
+  if (second == Bytes(0)) return pieces;
+  pieces.push_back({Operation::allreduce, first, Seconds(0), Seconds(0)});
+  pieces.push_back({Operation::allreduce, second, between, decode_all(compression, job, gradients, coder, 1)});
   return pieces;
 }
 
@@ -85,7 +88,7 @@ std::span<const CompressionRow> compressions() {
       {Compression::int8, "int8", "a byte per element and a scale; allgather"},
       {Compression::top_k, "top_k", "the largest elements with their indices; allgather"},
       {Compression::one_bit, "one_bit", "a sign per element and two means; allgather"},
-      {Compression::power_sgd, "power_sgd", "matrices as products of low rank; two allreduces"},
+      {Compression::power_sgd, "power_sgd", "matrices as products of low rank; three allreduces"},
   }};
   return rows;
 }

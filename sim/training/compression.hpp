@@ -9,10 +9,9 @@
 //              quantization_pertensor_hook)
 //   top_k      allgather of the share `keep` of the elements as value and index, 8 bytes each
 //   one_bit    allgather of n / 8 + 8 (two means) per rank (Seide et al., Interspeech 2014)
-//   power_sgd  two allreduces, of P = M Q (rows x rank) and Q = M^T P (columns x rank) of every matrix M (Vogels et
-//   al.,
-//              NeurIPS 2019; PyTorch's powerSGD_hook); vectors, and matrices that would not get shorter by half, travel
-//              whole with P
+//   power_sgd  three allreduces, one after the other: of vectors, and of matrices that would not get shorter by half,
+//              as they are; of P = M Q (rows x rank) and of Q = M^T P (columns x rank) of every other matrix M (Vogels
+//              et al., NeurIPS 2019; PyTorch's powerSGD_hook)
 #pragma once
 
 #include <cstdint>

@@ -39,9 +39,8 @@ TEST(Coding, SelectsTheLargestInEighteenPassesOrInOneOverASample) {
 }
 
 TEST(Coding, ABlockOfThreadsSelectsFromTwoMillionElementsInTheTimeThatWasMeasured) {
-  // pytorch/pytorch issue 22812: 100 calls in 2.5577 s on a Quadro GP100, of 717 GB/s and 56 multiprocessors.
-  Coder gp100{717_GBps};
-  gp100.multiprocessors = 56;
+  // pytorch/pytorch issue 22812: 100 calls in 2.5577 s on a Quadro GP100, of 717 GB/s.
+  const Coder gp100{717_GBps};
   const Job job{{{"g", Bytes(8e6), 0_s, 0_s, 2e6, 1}}, 0_s, 0_s};
   CompressionSettings settings{Compression::top_k, 0.0005};
   settings.selection = Selection::one_block;
@@ -54,19 +53,28 @@ TEST(Coding, AProductTakesItsArithmeticAtTheRateOfItsShape) {
   Coder products{BytesPerSecond::infinity()};
   products.products = FlopPerSecond(1000);
   products.half = 10;
-  CompressionSettings settings{Compression::power_sgd, 0.01, 2};
+  CompressionSettings settings{Compression::power_sgd, 0.01, 2, false};
   const double h = 2.0 * 2 * 50 / 52;
   EXPECT_NEAR(coding(settings, products).encode.si(), 20000 / (1000 * h / (h + 10)), 1e-9);
   const double back = 2.0 * 50 * 2 / 52;  // P Q^T: 50 columns, of which each sums 2 products
   EXPECT_NEAR(coding(settings, products).decode.si(), 20000 / (1000 * back / (back + 10)), 1e-9);
 }
 
-TEST(Coding, MakesColumnsOrthogonalOneByOneOrByAFactorisation) {
+TEST(Coding, AddsWhatWasLeftOutKeepsTheSumAndTakesOffWhatWasSent) {
+  const CompressionSettings fed{Compression::power_sgd, 0.01, 2, true};
+  const CompressionSettings not_fed{Compression::power_sgd, 0.01, 2, false};
+  EXPECT_DOUBLE_EQ((coding(fed, streams).encode - coding(not_fed, streams).encode).si(), (3 + 2) * 20000);
+  EXPECT_DOUBLE_EQ((coding(fed, streams).decode - coding(not_fed, streams).decode).si(), 3 * 20000);
+}
+
+TEST(Coding, MakesColumnsOfBothFactorsOrthogonalOneByOneOrByAFactorisation) {
   const Job job = matrix_and_vector();
   const auto starts_of = [&](int rank, Orthogonal by) {
-    CompressionSettings settings{Compression::power_sgd, 0.01, rank};
+    CompressionSettings settings{Compression::power_sgd, 0.01, rank, false};
     settings.orthogonal = by;
-    return between_factors(settings, job, job.gradients[0], starts) / 10_us - 1;  // but the product
+    const double between = between_factors(settings, job, job.gradients[0], starts) / 10_us - 1;  // but the product
+    EXPECT_NEAR(coding(settings, starts).encode / 10_us - 1, between, 1e-9);
+    return between;
   };
   EXPECT_NEAR(starts_of(4, Orthogonal::gram_schmidt), 4 * 3 + 3 * 4, 1e-9);
   EXPECT_NEAR(starts_of(4, Orthogonal::qr), 11, 1e-9);
@@ -94,8 +102,7 @@ RC_GTEST_PROP(Coding, NeverTakesLessOnASlowerDevice, ()) {
   const double rows = *rc::gen::inRange(1, 500);
   const double columns = *rc::gen::inRange(1, 500);
   const Job job{{{"w", Bytes(4 * rows * columns), 0_s, 0_s, rows, columns}}, 0_s, 0_s};
-  Coder fast{1_GBps, 5_us, 1_TFLOPps, 10, 1};
-  fast.multiprocessors = *rc::gen::inRange(1, 100);
+  const Coder fast{1_GBps, 5_us, 1_TFLOPps, 10};
   Coder slow = fast;
   slow.memory *= 0.5;
   slow.kernel *= 2;

@@ -53,13 +53,14 @@ TEST(Compression, OneBitSendsABitPerElementAndTwoMeans) {
   EXPECT_EQ(pieces[0].size, 4 * (625_B + 8_B + 13_B + 8_B));  // 5000 / 8, 100 / 8 rounded up
 }
 
-TEST(Compression, PowerSgdReducesBothFactorsOfMatricesAndVectorsWhole) {
-  // Rank 2: P is 100 x 2 and Q is 50 x 2; the vector travels with P.
+TEST(Compression, PowerSgdReducesVectorsWholeThenOneFactorOfMatricesAndThenTheOther) {
+  // Rank 2: P is 100 x 2 and Q is 50 x 2.
   const auto pieces = pieces_of({Compression::power_sgd, 0.01, 2}, matrix_and_vector(), 4);
-  ASSERT_EQ(pieces.size(), 2U);
+  ASSERT_EQ(pieces.size(), 3U);
   EXPECT_EQ(pieces[0].operation, Operation::allreduce);
-  EXPECT_EQ(pieces[0].size, 800_B + 400_B);
-  EXPECT_EQ(pieces[1].size, 400_B);
+  EXPECT_EQ(pieces[0].size, 400_B);
+  EXPECT_EQ(pieces[1].size, 800_B);
+  EXPECT_EQ(pieces[2].size, 400_B);
 }
 
 TEST(Compression, PowerSgdLeavesMatricesAloneThatItWouldNotHalve) {

@@ -42,6 +42,7 @@ constexpr double read_and_write = 2;
 
 Bucket ddp_bucket(const Ddp& ddp, const StrategySite& site, std::vector<int> gradients) {
   Bucket bucket = make_bucket(site, ddp.compression, std::move(gradients), 0);
+  if (ddp.compression.kind != Compression::power_sgd) bucket.taken_out = std::exchange(bucket.pieces.back().after, {});
   if (ddp.bucket_view) return bucket;
   for (const int gradient : bucket.gradients) {
     const Bytes size = site.job.gradients[static_cast<std::size_t>(gradient)].size;
@@ -100,7 +101,7 @@ void read_streams(Section& section, StrategyChoice& choice) {
   choice.streams = read_between(*streams, 1, most_streams);
   choice.by_gloo = choice.streams > 1;
   if (choice.streams > 1 && choice.compression.kind == Compression::power_sgd) {
-    streams->fail("one stream with power_sgd, whose second allreduce needs the first");
+    streams->fail("one stream with power_sgd, whose allreduces need one another");
   }
   choice.settings["streams"] = fmt::format("{}", choice.streams);
 }
@@ -124,6 +125,8 @@ StrategyChoice read_ddp(const StrategyInput& input) {
                      {"broadcast_buffers", ddp.broadcast_buffers ? "true" : "false"},
                      {"find_unused_parameters", ddp.find_unused ? "true" : "false"},
                      {"static_graph", ddp.static_graph ? "true" : "false"}};
+  // powerSGD_hook ends every bucket with torch.cuda.synchronize: nothing is queued beside its allreduces.
+  choice.overlap = ddp.compression.kind != Compression::power_sgd;
   read_overlap(input.section, choice);
   read_streams(input.section, choice);
   ignore_environment(input, choice);
@@ -190,7 +193,8 @@ StrategyRow ddp_strategy() {
       "  static_graph             the same parameters are used every time: rebuilt all the same, and no such\n"
       "                           allreduce (default false)\n"
       "  streams                  allreduces under way at the same time: 1 with NCCL (default), 2 with Gloo\n"
-      "  overlap                  false: buckets wait for the end of the backward pass (default true)\n"
+      "  overlap                  false: buckets wait for the end of the backward pass (default true; false with\n"
+      "                           power_sgd, whose hook waits for the device)\n"
       "  accumulation             passes whose gradients add up under no_sync before one travels (default 1)\n"
       "  tensor_parallel          neighbouring ranks that compute every layer together (default 1)\n"
       "  sequence_parallel        they share the tokens of what lies between (default false)\n"
