@@ -199,10 +199,6 @@ std::string read_method(const std::optional<Value>& where, const SearchSpec& spe
 
 }  // namespace
 
-std::span<const Metric> metrics() {
-  return table;
-}
-
 double Bound::violation(const TrainingPoint& point) const {
   const double beyond = is_upper ? metric->of(point) - limit : limit - metric->of(point);
   return std::max(0.0, beyond / std::max(std::abs(limit), 1e-300));

@@ -35,8 +35,6 @@ struct Metric {
   std::string (*text)(double);
 };
 
-std::span<const Metric> metrics();
-
 /// "run_seconds at most 6 h".
 struct Bound {
   const Metric* metric = nullptr;

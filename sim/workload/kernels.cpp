@@ -212,10 +212,6 @@ LayerTimes movement(const Layer& layer, const Moves& row, const Device& device, 
 
 }  // namespace
 
-LayerTimes kernel_times(const Layer& layer, const Device& device, Precision precision, int batch) {
-  return kernel_times({layer}, 0, device, precision, batch, {});
-}
-
 LayerTimes kernel_times(const std::vector<Layer>& layers, std::size_t index, const Device& device, Precision precision,
                         int batch, const Fusion& fusion) {
   const Layer& layer = layers[index];

@@ -38,10 +38,7 @@ struct LayerTimes {
   Seconds input_gradient;
 };
 
-/// The device has fitted kernels and a peak rate for `precision`.
-LayerTimes kernel_times(const Layer& layer, const Device& device, Precision precision, int batch);
-
-/// Of layer `index` between its neighbours.
+/// Of layer `index` between its neighbours. The device has fitted kernels and a peak rate for `precision`.
 LayerTimes kernel_times(const std::vector<Layer>& layers, std::size_t index, const Device& device, Precision precision,
                         int batch, const Fusion& fusion);
 

@@ -10,8 +10,8 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 77'116;
-constexpr std::ptrdiff_t most_types = 1'022;
+constexpr std::ptrdiff_t most_lines = 76'915;
+constexpr std::ptrdiff_t most_types = 1'018;
 constexpr double room = 0.01;  // above what is there
 
 std::ptrdiff_t lines_of_the_library() {

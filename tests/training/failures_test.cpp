@@ -8,6 +8,16 @@
 
 namespace farandole::failures_test { namespace {
 
+Survival restart_run(const RestartPlan& plan, std::uint64_t seed) {
+  EventsLeft events;
+  return restart_run(plan, seed, events);
+}
+
+Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed) {
+  EventsLeft events;
+  return elastic_run(plan, seed, events);
+}
+
 template <class Run>
 Seconds mean_total(int seeds, Run run) {
   Seconds sum;

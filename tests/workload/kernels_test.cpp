@@ -31,6 +31,10 @@ Device device() {
   return device;
 }
 
+LayerTimes kernel_times(const Layer& layer, const Device& device, Precision precision, int batch) {
+  return kernel_times({layer}, 0, device, precision, batch, {});
+}
+
 Layer linear(std::int64_t inputs, std::int64_t outputs) {
   return {"fc",
           "linear",

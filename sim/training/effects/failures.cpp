@@ -204,18 +204,8 @@ void EventsLeft::take() {
   if (--left_ < 0) throw NoneLeft();
 }
 
-Survival restart_run(const RestartPlan& plan, std::uint64_t seed) {
-  EventsLeft events;
-  return restart_run(plan, seed, events);
-}
-
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events) {
   return Restarted(plan, seed, events).run();
-}
-
-Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed) {
-  EventsLeft events;
-  return elastic_run(plan, seed, events);
 }
 
 Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& events) {

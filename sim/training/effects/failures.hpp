@@ -71,7 +71,6 @@ Survival expected_run(const RestartPlan& plan);
 /// The interval that makes it least.
 Seconds best_interval(const RestartPlan& plan);
 /// One seeded run. The plan must have an expectation that ends.
-Survival restart_run(const RestartPlan& plan, std::uint64_t seed);
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events);
 
 struct ElasticPlan {
@@ -84,7 +83,6 @@ struct ElasticPlan {
   int least_nodes = 1;                       // with fewer the job waits for a repair
   std::function<double(int)> relative_rate;  // of work on so many nodes; 1 at full size
 };
-Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed);
 Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& events);
 
 // Checkpoints are written now and then, and everybody waits for them.

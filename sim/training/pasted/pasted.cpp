@@ -43,12 +43,6 @@ void expect_kind(const Value& strategy, const Form& form) {
 
 }  // namespace
 
-std::vector<std::string> pasted_forms() {
-  std::vector<std::string> keys;
-  for (const Form& form : forms) keys.emplace_back(form.key);
-  return keys;
-}
-
 Pasted unpaste(const Value& strategy, const PastedInto& into, const TextReader& text) {
   Pasted result{strategy.node(), {}};
   if (!strategy.is_object()) return result;

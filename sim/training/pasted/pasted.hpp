@@ -36,7 +36,4 @@ struct Pasted {
 /// `strategy`: as it stands in the scenario; as it is where nothing was pasted. `text`: reads the files it names.
 Pasted unpaste(const Value& strategy, const PastedInto& into, const TextReader& text);
 
-/// "deepspeed", "accelerate" and "llm_foundry".
-std::vector<std::string> pasted_forms();
-
 }}  // namespace farandole::training
