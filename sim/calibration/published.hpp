@@ -34,6 +34,7 @@ struct PublishedRow {
   std::optional<double> samples_per_second;  // of all ranks together; or
   std::optional<double> efficiency;          // against as many times one device
   std::string note;                          // why it is not counted; empty: it is
+  std::string software{};                    // the first word of what the file says: "TensorFlow"
 };
 
 /// The rows of one file, in its order. InputError where the file is not what it should be.

@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <utility>
 
+#include "calibration/spread.hpp"
 #include "simulate/library/nccl_measured.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
 
-constexpr double tail = 0.1;  // on either side
 constexpr std::size_t enough_tables = 3;
-
-/// log(measured / predicted), and how much it counts.
-using Errors = std::vector<std::pair<double, double>>;
 
 /// Rows of a class that count, together as much as any other table's.
 Errors log_errors_of(const JudgedTable& table, std::size_t size_class) {
@@ -25,28 +21,6 @@ Errors log_errors_of(const JudgedTable& table, std::size_t size_class) {
   }
   for (auto& [error, weight] : errors) weight /= static_cast<double>(errors.size());
   return errors;
-}
-
-/// With room for one more at either end, as of equal weights between the k-th and the next of n, k = share (n + 1).
-double weighted_quantile(const Errors& errors, double share) {
-  double total = 0;
-  for (const auto& [error, weight] : errors) total += weight;
-  const double wanted = share * (total + total / static_cast<double>(errors.size()));
-  double passed = 0;
-  double last = errors.front().first;
-  for (const auto& [error, weight] : errors) {
-    if (passed + weight >= wanted) return std::lerp(last, error, (wanted - passed) / weight);
-    passed += weight;
-    last = error;
-  }
-  return last;
-}
-
-std::optional<Band> band_of_errors(Errors errors) {
-  if (errors.empty()) return std::nullopt;
-  std::ranges::sort(errors);
-  return Band{std::exp(std::min(0.0, weighted_quantile(errors, tail))),
-              std::exp(std::max(0.0, weighted_quantile(errors, 1 - tail)))};
 }
 
 bool spans_nodes(const JudgedTable& table) {
@@ -85,7 +59,7 @@ void add_bands(std::vector<JudgedTable>& tables) {
       if (!band) band = band_of_errors(errors_beside(tables, table, size_class, false));
       for (ValidationPoint& point : table.points) {
         if (band && point.counted && size_class_of(point.bytes) == size_class)
-          point.band = Band{point.predicted * band->low, point.predicted * band->high};
+          point.band = Band{point.predicted * band->least, point.predicted * band->most};
       }
     }
   }

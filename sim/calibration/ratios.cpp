@@ -55,6 +55,7 @@ std::string kind_between(const PairedRow& from, const PairedRow& to) {
   if (has("strategy")) {
     for (const char* with : {"strategy's settings", "algorithm", "servers", "sharding"}) drop(with);
   }
+  if (from.row->software != to.row->software && !has("program")) return "";  // which no scenario says
   if (kinds.size() > 1) drop("batch");
   return kinds.size() == 1 ? kinds.front() : "";
 }

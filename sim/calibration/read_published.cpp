@@ -72,7 +72,7 @@ std::vector<PublishedRow> read_published(const Document& file, const std::string
   const auto source = section.required<std::string>("source");
   section.required<std::string>("confidence");
   section.required<std::string>("use");
-  section.maybe("software");
+  const auto software = section.optional<std::string>("software", "");
   Document scenario = scenario_of(section.child("scenario"), catalogue);
   apply_shorthands(section, scenario);
   const auto note = section.optional<std::string>("note", "");
@@ -82,6 +82,7 @@ std::vector<PublishedRow> read_published(const Document& file, const std::string
   for (const Value& row : rows.elements()) {
     result.push_back(read_published_row(row, family, scenario, note));
     result.back().source = source;
+    result.back().software = software.substr(0, software.find_first_of(" ,;"));
   }
   return result;
 }

@@ -17,8 +17,9 @@ using Json = nlohmann::ordered_json;
 constexpr std::array<const char*, distances> distance_names{"fitted", "another_operation", "another_scale",
                                                             "another_operation_and_scale"};
 constexpr std::size_t enough_errors = 9;  // for a band; the outermost bound it
+constexpr double tail = 0.1;              // on either side
 
-using Ratios = std::vector<std::vector<double>>;  // measured / predicted, per size class
+using Ratios = std::vector<Errors>;  // per size class
 
 /// What is left out together, and which of it is looked at.
 struct LeftOut {
@@ -79,15 +80,16 @@ Ratios ratios_of(std::span<const MeasuredTime> rows, const std::vector<LeftOut>&
     const std::vector<double> predicted = predict(group.left_out);
     if (predicted.empty()) continue;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (group.judged[i] && predicted[i] > 0) ratios[size_class_of(rows[i].bytes)].push_back(1 / predicted[i]);
+      if (group.judged[i] && predicted[i] > 0)
+        ratios[size_class_of(rows[i].bytes)].emplace_back(-std::log(predicted[i]), 1);
     }
   }
   return ratios;
 }
 
 /// Those of the class, and of its neighbours as far as it takes to have enough.
-std::vector<double> about(const Ratios& ratios, std::size_t size_class) {
-  std::vector<double> found = ratios[size_class];
+Errors about(const Ratios& ratios, std::size_t size_class) {
+  Errors found = ratios[size_class];
   for (std::size_t away = 1; found.size() < enough_errors && away < ratios.size(); ++away) {
     for (const std::size_t other : {size_class - away, size_class + away}) {
       if (other < ratios.size()) found.insert(found.end(), ratios[other].begin(), ratios[other].end());
@@ -96,27 +98,37 @@ std::vector<double> about(const Ratios& ratios, std::size_t size_class) {
   return found;
 }
 
-std::optional<ErrorBand> conformal(std::vector<double> ratios) {
-  if (ratios.size() < enough_errors) return std::nullopt;
-  // Type 6 of the ways to interpolate quantiles: between the k-th and the next of n, k = (n + 1) / 10.
-  std::ranges::sort(ratios);
-  const double place = static_cast<double>(ratios.size() + 1) / 10 - 1;
-  const auto below = static_cast<std::size_t>(place);
-  const double above = place - static_cast<double>(below);
-  const auto between = [&](std::size_t near, std::size_t far) { return std::lerp(ratios[near], ratios[far], above); };
-  const std::size_t last = ratios.size() - 1;
-  return ErrorBand{std::min(1.0, between(below, below + 1)), std::max(1.0, between(last - below, last - below - 1))};
+/// With room for one more at either end, as of equal weights between the k-th and the next of n, k = share (n + 1).
+double weighted_quantile(const Errors& errors, double share) {
+  double total = 0;
+  for (const auto& [error, weight] : errors) total += weight;
+  const double wanted = share * (total + total / static_cast<double>(errors.size()));
+  double passed = 0;
+  double last = errors.front().first;
+  for (const auto& [error, weight] : errors) {
+    if (passed + weight >= wanted) return std::lerp(last, error, (wanted - passed) / weight);
+    passed += weight;
+    last = error;
+  }
+  return last;
 }
 
-void widen(std::optional<ErrorBand>& band, const std::optional<ErrorBand>& nearer) {
+void widen(std::optional<TimeBand>& band, const std::optional<TimeBand>& nearer) {
   if (!band || !nearer) return;
-  band->low = std::min(band->low, nearer->low);
-  band->high = std::max(band->high, nearer->high);
+  band->least = std::min(band->least, nearer->least);
+  band->most = std::max(band->most, nearer->most);
 }
 
 }  // namespace
 
-std::optional<ErrorBand> Spread::band_of(const MeasuredTime& row) const {
+std::optional<TimeBand> band_of_errors(Errors errors) {
+  if (errors.empty()) return std::nullopt;
+  std::ranges::sort(errors);
+  return TimeBand{std::exp(std::min(0.0, weighted_quantile(errors, tail))),
+                  std::exp(std::max(0.0, weighted_quantile(errors, 1 - tail)))};
+}
+
+std::optional<TimeBand> Spread::band_of(const MeasuredTime& row) const {
   const bool is_new_operation = !operations.contains(row.operation);
   const bool is_new_scale = !ranks.contains(row.ranks);
   const auto& known = bands[(is_new_operation ? 1U : 0U) + (is_new_scale ? 2U : 0U)];
@@ -133,8 +145,8 @@ Spread spread_of(std::span<const MeasuredTime> rows, const PredictWithout& predi
     const Ratios ratios = ratios_of(rows, groups_of(rows, spread, static_cast<Distance>(d)), predict);
     spread.bands[d].resize(ratios.size());
     for (std::size_t c = 0; c < ratios.size(); ++c) {
-      std::optional<ErrorBand>& band = spread.bands[d][c];
-      band = conformal(about(ratios, c));
+      std::optional<TimeBand>& band = spread.bands[d][c];
+      if (Errors errors = about(ratios, c); errors.size() >= enough_errors) band = band_of_errors(std::move(errors));
       for (std::size_t nearer = 0; nearer < d; ++nearer) {
         if ((nearer & d) == nearer) widen(band, spread.bands[nearer][c]);
       }
@@ -147,7 +159,7 @@ void widen_by_scatter(Spread& spread, const Scatter& scatter) {
   for (auto& bands : spread.bands) {
     for (std::size_t c = 0; c < bands.size(); ++c) {
       const double reach = to_ninth_decile * scatter.between_rows_of(c);
-      widen(bands[c], ErrorBand{std::exp(-reach), std::exp(reach)});
+      widen(bands[c], TimeBand{std::exp(-reach), std::exp(reach)});
     }
   }
 }
@@ -159,7 +171,7 @@ std::string spread_text(const Spread& spread) {
   for (std::size_t d = 0; d < distances; ++d) {
     Json classes = Json::object();
     for (std::size_t c = 0; c < spread.bands[d].size(); ++c) {
-      if (const auto& band = spread.bands[d][c]) classes[size_classes()[c].name] = {band->low, band->high};
+      if (const auto& band = spread.bands[d][c]) classes[size_classes()[c].name] = {band->least, band->most};
     }
     json[distance_names[d]] = classes;
   }
@@ -177,8 +189,8 @@ Spread read_spread(const Value& value) {
     for (const auto& [name, band] : section.child(distance_names[d]).members()) {
       const auto ends = band.elements();
       if (ends.size() != 2) band.fail("two numbers");
-      const ErrorBand read_band{read<double>(ends[0]), read<double>(ends[1])};
-      if (!(read_band.low > 0 && read_band.low <= read_band.high)) band.fail("two rising numbers above zero");
+      const TimeBand read_band{read<double>(ends[0]), read<double>(ends[1])};
+      if (!(read_band.least > 0 && read_band.least <= read_band.most)) band.fail("two rising numbers above zero");
       for (std::size_t c = 0; c < size_classes().size(); ++c) {
         if (size_classes()[c].name == name) spread.bands[d][c] = read_band;
       }

@@ -15,11 +15,13 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibration/measured_time.hpp"
 #include "calibration/scatter.hpp"
 #include "config/document.hpp"
+#include "workload/time_band.hpp"
 
 namespace farandole { inline namespace calibration {
 
@@ -30,19 +32,19 @@ inline constexpr double to_ninth_decile = 1.2815515655446004;
 enum class Distance : std::uint8_t { fitted, another_operation, another_scale, another_operation_and_scale };
 inline constexpr std::size_t distances = 4;
 
-/// measured / predicted, of four measurements in five.
-struct ErrorBand {
-  double low = 1;
-  double high = 1;
-};
+/// log(measured / predicted), and how much it counts.
+using Errors = std::vector<std::pair<double, double>>;
+
+/// From the 10th to the 90th percentile, with 1 among them.
+std::optional<TimeBand> band_of_errors(Errors errors);
 
 struct Spread {
   std::set<std::string> operations{};  // that were fitted to
   std::set<int> ranks{};
-  std::array<std::vector<std::optional<ErrorBand>>, distances> bands{};  // per size class; empty: nothing shows it
+  std::array<std::vector<std::optional<TimeBand>>, distances> bands{};  // per size class; empty: nothing shows it
 
   /// Nothing where no measurement could be left out that shows it. Never narrower than what is nearer.
-  [[nodiscard]] std::optional<ErrorBand> band_of(const MeasuredTime& row) const;
+  [[nodiscard]] std::optional<TimeBand> band_of(const MeasuredTime& row) const;
 };
 
 /// Predicted / measured of all rows by a fit without some of them; only what is said of these is looked at. Empty where

@@ -43,7 +43,7 @@ std::vector<ValidationPoint> validate(const Document& topology, std::span<const 
   const auto spread = spread_in(topology);
   for (std::size_t i = 0; spread && i < points.size(); ++i) {
     const auto band = spread->band_of(measurements[i]);
-    if (band) points[i].band = Band{points[i].predicted * band->low, points[i].predicted * band->high};
+    if (band) points[i].band = Band{points[i].predicted * band->least, points[i].predicted * band->most};
   }
   return points;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include "timeline/quantile.hpp"
@@ -69,6 +70,11 @@ std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points) {
                                        : "training on one node";
   };
   add_groups(counted, kind, summaries);
+  Rows trained;
+  std::ranges::copy_if(counted, std::back_inserter(trained),
+                       [](const ValidationPoint* row) { return row->reach && row->ranks > 1; });
+  add_groups(
+      trained, [](const ValidationPoint& row) { return "strategy " + row.reach->program; }, summaries);
   std::erase_if(counted, [](const ValidationPoint* row) { return row->bytes == Bytes(0); });
   add_groups(counted, size_class, summaries);
   return summaries;

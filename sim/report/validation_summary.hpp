@@ -33,8 +33,8 @@ struct ErrorSummary {
   }
 };
 
-/// Of all counted rows, then by family, by operation (training on one node and on several apart) and by size class,
-/// each in order of name or size; groups of which there is only one are left out.
+/// Of all counted rows, then by family, by operation (training on one node and on several apart), by strategy and by
+/// size class, each in order of name or size; groups of which there is only one are left out.
 std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points);
 
 }}  // namespace farandole::report

@@ -54,7 +54,7 @@ TEST(Spread, GrowsWithWhatAPredictionDoesNotShareWithTheFit) {
   const Spread spread =
       spread_of(rows, [&](const std::vector<bool>& left_out) { return farther_is_worse(rows, left_out); });
   const auto high = [&](const char* operation, int ranks) {
-    return spread.band_of(row(operation, "", ranks, 1_MiB))->high;
+    return spread.band_of(row(operation, "", ranks, 1_MiB))->most;
   };
   EXPECT_NEAR(high("allreduce", 4), 1 / 0.99, 1e-12);
   EXPECT_NEAR(high("reduce", 4), 1 / (0.99 * 0.9), 1e-12);
@@ -83,8 +83,8 @@ TEST(Spread, IsReadAsItWasWritten) {
     for (std::size_t c = 0; c < spread.bands[d].size(); ++c) {
       ASSERT_EQ(again.bands[d][c].has_value(), spread.bands[d][c].has_value());
       if (!spread.bands[d][c]) continue;
-      EXPECT_EQ(again.bands[d][c]->low, spread.bands[d][c]->low);
-      EXPECT_EQ(again.bands[d][c]->high, spread.bands[d][c]->high);
+      EXPECT_EQ(again.bands[d][c]->least, spread.bands[d][c]->least);
+      EXPECT_EQ(again.bands[d][c]->most, spread.bands[d][c]->most);
     }
   }
 }

@@ -78,8 +78,8 @@ TEST(Validation, ACalibratedFileIsATopologyAndRemembersItsErrors) {
   EXPECT_EQ(spread->ranks, (std::set<int>{2, 4}));
   for (const MeasuredTime& row : rows()) {
     ASSERT_TRUE(spread->band_of(row));
-    EXPECT_EQ(spread->band_of(row)->low, found.spread.band_of(row)->low);
-    EXPECT_EQ(spread->band_of(row)->high, found.spread.band_of(row)->high);
+    EXPECT_EQ(spread->band_of(row)->least, found.spread.band_of(row)->least);
+    EXPECT_EQ(spread->band_of(row)->most, found.spread.band_of(row)->most);
   }
 }
 

@@ -18,7 +18,7 @@ CollectiveBands::CollectiveBands(const Topology& topology, const Catalogue& cata
   if (std::filesystem::exists(file)) tables_ = Document::read(file);
 }
 
-std::optional<ErrorBand> CollectiveBands::of(const MeasuredTime& row) const {
+std::optional<TimeBand> CollectiveBands::of(const MeasuredTime& row) const {
   if (calibrated_) {
     if (const auto band = calibrated_->band_of(row)) return band;
   }
@@ -27,7 +27,7 @@ std::optional<ErrorBand> CollectiveBands::of(const MeasuredTime& row) const {
   const std::string place = row.nodes.value_or(1) > 1 ? "/several nodes" : "/one node";
   const std::string known = is_measured_besides(row, library->name, topology_) ? "/measured/" : "/cold/";
   const std::string ends = place + known + std::to_string(size_class_of(row.bytes));
-  return ErrorBand{read<double>(*tables_->find(ends + "/0")), read<double>(*tables_->find(ends + "/1"))};
+  return TimeBand{read<double>(*tables_->find(ends + "/0")), read<double>(*tables_->find(ends + "/1"))};
 }
 
 }  // namespace farandole

@@ -18,7 +18,7 @@ class CollectiveBands {
   CollectiveBands(const Topology& topology, const Catalogue& catalogue);
 
   /// measured / predicted; nothing where an algorithm was named, which no table is of.
-  [[nodiscard]] std::optional<ErrorBand> of(const MeasuredTime& row) const;
+  [[nodiscard]] std::optional<TimeBand> of(const MeasuredTime& row) const;
 
  private:
   const Topology& topology_;

@@ -168,7 +168,7 @@ void add_bands(std::vector<CollectivePoint>& points, const CollectiveRequest& re
     row.operation = point.operation;
     row.bytes = point.bytes;
     const auto band = bands.of(row);
-    if (band) point.band = Band{point.time.si() * band->low, point.time.si() * band->high};
+    if (band) point.band = Band{point.time.si() * band->least, point.time.si() * band->most};
   }
 }
 

@@ -52,7 +52,7 @@ std::vector<ValidationPoint> with_bands(std::vector<ValidationPoint> points, con
   const CollectiveBands bands(topology, Catalogue());
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto band = points[i].band ? std::nullopt : bands.of(measurements[i]);
-    if (band) points[i].band = Band{points[i].predicted * band->low, points[i].predicted * band->high};
+    if (band) points[i].band = Band{points[i].predicted * band->least, points[i].predicted * band->most};
   }
   return points;
 }
