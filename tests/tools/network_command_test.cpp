@@ -80,6 +80,22 @@ TEST_F(Network, ScalesTheLinksBetweenSwitchesWithTheNics) {
   }
 }
 
+TEST_F(Network, PutsTheSameDevicesWithOtherNicsAndInOtherMachinesBesideIt) {
+  const std::string on_h100 =
+      "--set platform.topology=hgx-h100 --set platform.ranks=16 --set workload.model=gpt2_small";
+  const Json others = asked("--target '50 %' " + on_h100).at("others");
+  std::vector<std::pair<std::string, int>> names;
+  for (const Json& other : others) {
+    names.emplace_back(other.at("machine"), other.at("nics_per_node"));
+    EXPECT_NEAR(other.at("point").at("scaling_efficiency").get<double>(), efficiency(other.at("set"), on_h100), 1e-9);
+  }
+  using testing::Pair;
+  EXPECT_THAT(names, testing::IsSupersetOf({Pair("hgx-h100", 1), Pair("hgx-h100", 2), Pair("hgx-h100", 4)}));
+  EXPECT_THAT(names, testing::IsSupersetOf({Pair("dgx-h100", 8), Pair("gcp-a3-mega", 8)}));
+  EXPECT_THAT(names, testing::Not(testing::Contains(Pair("hgx-h100", 8)))) << "as it stands";
+  EXPECT_LE(others.at(0).at("point").at("scaling_efficiency"), others.at(2).at("point").at("scaling_efficiency"));
+}
+
 TEST_F(Network, RefusesWhatHasNone) {
   EXPECT_THAT(place.farandole("network s.json --set /platform/ranks=4").err, HasSubstr("a job on several nodes"));
   EXPECT_EQ(place.farandole("network s.json --set /platform/ranks=4").status, 2);

@@ -27,7 +27,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-DEVICES = {"dgx-h100": 8, "hgx-h100": 8, "hgx-h200": 8, "hgx-b200": 8, "gb200-nvl72": 4, "dgx-a100": 8, "aws-p4d": 8, "gcp-a3-mega": 8,
+DEVICES = {"dgx-h100": 8, "hgx-h100": 8, "hgx-h200": 8, "hgx-b200": 8, "gb200-nvl72": 4, "dgx-a100": 8, "aws-p4d": 8, "aws-p5": 8, "gcp-a3-ultra": 8, "gcp-a3-mega": 8,
            "dgx1-v100": 8, "polaris": 4, "thetagpu": 8, "aurora": 12, "frontier": 8, "mi300x-8": 8, "roce25-4xp100": 4, "tcp25-4xp100": 4,
            "ethernet-25g": 1, "perlmutter": 4, "leonardo": 4, "juwels-booster": 4, "piz-daint": 1, "theta": 1, "eos": 8}
 SEQUENCES = ["llama3_8b", "llama3_2_1b", "gpt2_xl", "gpt2_small", "bert_large", "llama2_7b", "mistral_7b", "t5_large"]
@@ -44,7 +44,7 @@ SETTINGS = {
              (20, "communication_data_type", ["bf16", "fp32"]), (15, "shard_group", [2, 4, 8]), (15, "tensor_parallel", [2, 4])],
     "ddp": [(20, "bucket_cap_mb", [1, 25, 100]), (15, "gradient_as_bucket_view", [True]), (15, "broadcast_buffers", [False]),
             (10, "static_graph", [True]), (10, "find_unused_parameters", [True]), (15, "overlap", [False]), (20, "tensor_parallel", [2, 4]),
-            (15, "compression", ["fp16", "int8", {"kind": "power_sgd", "rank": 4}, {"kind": "top_k", "keep": "1 %"}])],
+            (15, "compression", ["fp16", "int8", "one_bit", {"kind": "power_sgd", "rank": 4}, {"kind": "top_k", "keep": "1 %"}])],
     "horovod": [(40, "version", ["0.19.0", "0.21.0", "0.28.1"]), (30, "fusion_threshold", ["1 MiB", "64 MiB", "128 MiB"]),
                 (30, "cycle_time", ["1 ms", "5 ms"]), (20, "compression", ["fp16"])],
     "parameter_server": [(60, "servers", [1, 2, 4, "one per node"]), (50, "colocated", [True]),

@@ -88,19 +88,43 @@ Grid answers_grid(const NetworkNeed& need) {
   return grid;
 }
 
+/// The step, the throughput and the efficiency of a point.
+std::vector<Cell> figures_of(const TrainingPoint& point) {
+  const auto percent = [](double share) { return fmt::format("{:.1f}", share * 100); };
+  return {Cell(grouped(point.iteration.si() * milliseconds_per_second, 3)), Cell(grouped(point.samples_per_second, 1)),
+          Cell(percent(point.scaling_efficiency)),
+          Cell(point.bands ? percent(point.bands->scaling_efficiency.low) + " .. " +
+                                 percent(point.bands->scaling_efficiency.high)
+                           : std::string())};
+}
+
 Grid rates_grid(const NetworkNeed& need) {
   Grid grid{"Rates that were tried",
             {{"NIC rate (Gbit/s)"}, {"iteration (ms)"}, {"samples/s"}, {"efficiency (%)"}, {"80 % interval"}},
             {}};
   for (const NetworkVariant& variant : need.rates) {
-    const TrainingPoint& point = variant.point;
-    const auto percent = [](double share) { return fmt::format("{:.1f}", share * 100); };
-    grid.rows.push_back({Cell(rate_text(need.nic * variant.relative)),
-                         Cell(grouped(point.iteration.si() * milliseconds_per_second, 3)),
-                         Cell(grouped(point.samples_per_second, 1)), Cell(percent(point.scaling_efficiency)),
-                         Cell(point.bands ? percent(point.bands->scaling_efficiency.low) + " .. " +
-                                                percent(point.bands->scaling_efficiency.high)
-                                          : std::string())});
+    std::vector<Cell> row{Cell(rate_text(need.nic * variant.relative))};
+    std::ranges::move(figures_of(variant.point), std::back_inserter(row));
+    grid.rows.push_back(std::move(row));
+  }
+  return grid;
+}
+
+Grid others_grid(const NetworkNeed& need) {
+  Grid grid{"The same devices with other NICs and networks",
+            {{"machine", Align::left},
+             {"NICs of a node", Align::left},
+             {"transport", Align::left},
+             {"iteration (ms)"},
+             {"samples/s"},
+             {"efficiency (%)"},
+             {"80 % interval"}},
+            {}};
+  for (const OtherNetwork& other : need.others) {
+    std::vector<Cell> row{Cell(other.machine), Cell(fmt::format("{} x {} Gbit/s", other.nics, rate_text(other.nic))),
+                          Cell(other.transport)};
+    std::ranges::move(figures_of(other.point), std::back_inserter(row));
+    grid.rows.push_back(std::move(row));
   }
   return grid;
 }
@@ -147,18 +171,35 @@ Record network_record(const NetworkNeed& need) {
   }
   Record rates = Record::array();
   for (const NetworkVariant& variant : need.rates) rates.push_back(variant_record(need, variant));
-  return {
-      {"nic_bits_per_second", need.nic.si() * 8}, {"own", to_record(need.own)}, {"answers", answers}, {"rates", rates}};
+  Record others = Record::array();
+  for (const OtherNetwork& other : need.others) {
+    others.push_back({{"machine", other.machine},
+                      {"nics_per_node", other.nics},
+                      {"nic_bits_per_second", other.nic.si() * 8},
+                      {"transport", other.transport},
+                      {"set", set_record(other.set)},
+                      {"point", to_record(other.point)}});
+  }
+  return {{"nic_bits_per_second", need.nic.si() * 8},
+          {"own", to_record(need.own)},
+          {"answers", answers},
+          {"rates", rates},
+          {"others", others}};
 }
 
 QuestionAnswer network_answer(const NetworkNeed& need, const std::string& scenario) {
   QuestionAnswer result{"network", scenario, network_headline(need), {answers_grid(need), rates_grid(need)}, {}, {},
                         {},        {},       network_record(need)};
+  if (!need.others.empty()) result.grids.push_back(others_grid(need));
   result.notes = {
       "a rate is each NIC's; links between switches are as many times faster or slower, latencies as they are",
       "thinned N:1: links between switches at an N-th of their rate, NICs as they are; none: they miss it as they are"};
   if (!need.has_switches)
     result.notes.back() += "; this machine's file has no switches: leaves of 16 nodes under spines are assumed";
+  if (!need.others.empty())
+    result.notes.emplace_back(
+        "other machines are as their files have them, with their own libraries: --set platform.topology=NAME");
+  for (const std::string& why : need.refused) result.notes.push_back("not timed on " + why);
   for (const NetworkAnswer& answer : need.answers) {
     if (answer.rate)
       result.options.push_back(fmt::format("{:.3g} %: --set '{}={}'", answer.efficiency * 100,

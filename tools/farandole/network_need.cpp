@@ -91,7 +91,64 @@ class NetworkQuestion {
 
   [[nodiscard]] TrainingPoint own() const { return run(document_, true); }
 
+  /// With one, two, four, ... of the node's NICs, spread over the places that they have.
+  [[nodiscard]] std::vector<OtherNetwork> with_fewer_nics() const {
+    std::vector<OtherNetwork> fewer;
+    const auto all = topology_.find("/node/nics_at");
+    const std::size_t count = all ? all->elements().size() : 0;
+    for (std::size_t nics = 1; nics < count; nics *= 2) {
+      Json changed = overrides_;
+      Json places = Json::array();
+      for (std::size_t nic = 0; nic < nics; ++nic)
+        places.push_back(read<std::string>(all->elements()[nic * count / nics]));
+      changed["/node/nics_at"] = places;
+      NetworkVariant variant = run(1, changed, true);
+      fewer.push_back(other(topology_, std::move(variant.set), std::move(variant.point)));
+      fewer.back().nics = static_cast<int>(nics);
+    }
+    return fewer;
+  }
+
+  /// On every other machine with such nodes; why not, where it does not run there.
+  void add_other_machines(NetworkNeed& need) const {
+    for (const std::string& name : catalogue_.topologies()) {
+      const Document file = Document::read(catalogue_.topology(name, *document_.find("/platform/topology")).file);
+      if (is_own(file) || !has_same_nodes(file)) continue;
+      Document document = document_;
+      document.set("/platform/topology", Json(name).dump());
+      if (document.find("/platform/override")) document.remove("/platform/override");
+      std::vector<SetValue> set{{"/platform/topology", Json(name).dump()}, {"/platform/override", "{}"}};
+      try {
+        need.others.push_back(other(file, std::move(set), run(document, true)));
+      } catch (const InputError& error) {
+        need.refused.push_back(name + ": " + error.what());
+      }
+    }
+  }
+
  private:
+  [[nodiscard]] bool is_own(const Document& file) const {
+    return read<std::string>(*file.find("/name")) == read<std::string>(*topology_.find("/name"));
+  }
+  [[nodiscard]] bool has_same_nodes(const Document& file) const {
+    const auto same = [&](const char* pointer) {
+      const auto theirs = file.find(pointer);
+      const auto ours = topology_.find(pointer);
+      return theirs && ours && to_json(theirs->node()).dump() == to_json(ours->node()).dump();
+    };
+    return same("/node/device") && same("/node/devices") && file.find("/node/nic/rate");
+  }
+  static OtherNetwork other(const Document& file, std::vector<SetValue> set, TrainingPoint point) {
+    const auto places = file.find("/node/nics_at");
+    const auto transport = file.find("/transport/name");
+    return {read<std::string>(*file.find("/name")),
+            places ? static_cast<int>(places->elements().size()) : 1,
+            read<BytesPerSecond>(*file.find("/node/nic/rate")),
+            transport ? read<std::string>(*transport) : std::string(),
+            std::move(set),
+            std::move(point)};
+  }
+
   void scale_switches(Json& changed, double relative) const {
     const auto network = topology_.find("/network");
     if (!network) return;
@@ -203,6 +260,8 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
     if (answer.rate) answer.band.hold(answer.rate->relative);
     need.answers.push_back(std::move(answer));
   }
+  need.others = question.with_fewer_nics();
+  question.add_other_machines(need);
   return need;
 }
 

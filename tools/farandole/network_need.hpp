@@ -5,10 +5,13 @@
 // ranks, each as fast as one by itself. With another rate of NICs the links between switches become as many times
 // faster or slower. A network whose file has no switches ("star") is thinned as leaves of 16 nodes under spines. Every
 // answer is a point of the same scenario with values put under /platform/override, which anybody may run by hand.
+// Beside these: the job with fewer of the machine's NICs, and on every other machine of the catalogue with as many of
+// the same devices in a node, as its file has it.
 #pragma once
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "scenario/run.hpp"
@@ -32,12 +35,24 @@ struct NetworkAnswer {
   std::optional<NetworkVariant> thinnest;  // at the file's own rate of NICs
 };
 
+/// The same devices with other NICs, or another network.
+struct OtherNetwork {
+  std::string machine;
+  int nics = 1;             // of a node
+  BytesPerSecond nic;       // of each
+  std::string transport{};  // empty: the file does not say
+  std::vector<SetValue> set;
+  TrainingPoint point;
+};
+
 struct NetworkNeed {
   BytesPerSecond nic;        // the file's own
   bool has_switches = true;  // in the machine's file
   TrainingPoint own;
   std::vector<NetworkVariant> rates;  // ascending
   std::vector<NetworkAnswer> answers;
+  std::vector<OtherNetwork> others;  // the own machine's with fewer NICs first
+  std::vector<std::string> refused;  // of other machines, why the job is not timed on them
 };
 
 /// The last configuration of `document`, which uses several nodes (InputError). Each of `targets` is above 0 and
