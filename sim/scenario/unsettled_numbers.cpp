@@ -77,6 +77,9 @@ std::string pointer_of(const UnsettledNumber& number) {
 
 bool is_settled(const UnsettledNumber& number, const Document& scenario) {
   if (is_of_scenario(number.pointer)) return scenario.find(number.pointer).has_value();
+  constexpr std::string_view variability = "/variability/";  // where effects may say otherwise
+  if (number.pointer.starts_with(variability) && scenario.find("/effects/" + number.pointer.substr(variability.size())))
+    return true;
   const auto overrides = scenario.find("/platform/override");
   if (!overrides) return false;
   const auto members = overrides->members();

@@ -44,7 +44,7 @@ double width(const TrainingPoint& point) {
 // exp(low * scale) .. exp(high * scale), scale = floor + beyond |ln(predicted / known)| + doubling log2(8 / 1) +
 // other_platform, as the scenario changes the network.
 TEST(ModelError, OfAPointIsTheFileTimesItsDistance) {
-  const TrainingPoint point = point_with({});
+  const TrainingPoint point = point_with({{"/effects/device_spread", "\"1.5 %\""}});
   const auto spread = errors_file().at("all").at("several_nodes");
   const auto number = [&](const char* name) { return spread.at(name).get<double>(); };
   const double known = point.scaling_efficiency;  // of the step; devices differ and vary around it
@@ -63,7 +63,8 @@ TEST(ModelError, OfAPointIsTheFileTimesItsDistance) {
 TrainingPoint on_two_nodes(const std::vector<Change>& more) {
   std::vector<Change> changes{
       {"/workload", R"({"model": "vgg16", "batch_per_rank": 64, "device_steps": [{"batch": 64, "time": "500 ms"}]})"},
-      {"/platform", R"({"topology": "dgx-a100", "ranks": 16})"}};
+      {"/platform", R"({"topology": "dgx-a100", "ranks": 16})"},
+      {"/effects", R"({"device_spread": "1.5 %"})"}};
   changes.insert(changes.end(), more.begin(), more.end());
   return test::run(changes).points.front();
 }

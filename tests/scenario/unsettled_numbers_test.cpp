@@ -92,6 +92,29 @@ TEST(UnsettledNumbers, AreThoseThatTheScenarioDoesNotSetItself) {
   EXPECT_TRUE(numbers_on(machine, {{"/platform/override", R"({"/node/nic": {"rate": "10 Gbit/s"}})"}}).empty());
 }
 
+constexpr const char* spread =
+    R"("priors": {"/variability/device_spread": {"between": ["0.5 %", "4 %"], "source": "a test"}},
+       "variability": {"device_spread": "1.5 %", "step_jitter": "0 %", "source": "a test"})";
+
+TEST(UnsettledNumbers, OfVariabilityAreSettledByAnEffectThatSaysOtherwise) {
+  const Machine machine(spread);
+  EXPECT_THAT(numbers_on(machine), ElementsAre(is("/variability/device_spread", "0.5 %", "4 %")));
+  EXPECT_TRUE(numbers_on(machine, {{"/effects", R"({"device_spread": "1 %"})"}}).empty());
+  EXPECT_EQ(numbers_on(machine, {{"/effects", R"({"step_jitter": "1 %"})"}}).size(), 1U);
+}
+
+TEST(UnsettledNumbers, OfEveryMachineWhoseDevicesDifferAreByHowMuch) {
+  const Catalogue catalogue;
+  int machines = 0;
+  for (const std::string& name : catalogue.topologies()) {
+    const Document file = Document::read(catalogue.root() / "topologies" / (name + ".json"));
+    if (!file.find("/variability/device_spread")) continue;
+    ++machines;
+    EXPECT_TRUE(file.find("/priors/~1variability~1device_spread/source")) << name;
+  }
+  EXPECT_GT(machines, 30);
+}
+
 double log_high(const TrainingPoint& point) {
   return std::log(point.bands->iteration.high / point.iteration.si());
 }
@@ -122,6 +145,19 @@ TEST(UnsettledNumbers, WidenABandByWhatTheyDoToTheStepAtTheirEndsInSquares) {
   EXPECT_NEAR(log_low(wide), std::hypot(log_low(plain), fast_rate, fast_latency), 1e-9);
   EXPECT_NEAR(wide.bands->scaling_efficiency.low * wide.bands->iteration.high,
               wide.scaling_efficiency * wide.iteration.si(), 1e-9);
+}
+
+// The slowest of n devices: the more there are, the more it matters by how much they differ.
+TEST(UnsettledNumbers, OfDevicesThatDifferWidenABandWithTheNumberOfRanks) {
+  const Machine machine(spread);
+  const auto widened = [&](int ranks) {
+    const std::vector<Change> so_many{{"/platform/ranks", std::to_string(ranks)}};
+    const double without = log_high(
+        point_on(machine, {{"/platform/ranks", std::to_string(ranks)}, {"/effects", R"({"device_spread": "1.5 %"})"}}));
+    return log_high(point_on(machine, so_many)) - without;
+  };
+  EXPECT_GT(widened(2), 0);
+  EXPECT_GT(widened(64), 1.5 * widened(2));
 }
 
 TEST(UnsettledNumbers, OfServersStandInTheScenario) {
