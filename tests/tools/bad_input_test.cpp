@@ -117,6 +117,9 @@ TEST(BadCommandLine, SaysWhatIsWrongAndWhereHelpIs) {
   EXPECT_THAT(place.farandole("rnu x.json").err, HasSubstr("did you mean \"run\"?"));
   EXPECT_THAT(place.farandole("run x.json --fidelty flow").err,
               HasSubstr("--fidelty: no such option of farandole run; did you mean \"--fidelity\"?"));
+  EXPECT_THAT(place.farandole("collective --topolgy dgx-h100 --ranks 8").err,
+              HasSubstr("--topolgy: no such option of farandole collective; did you mean \"--topology\"?"));
+  EXPECT_THAT(place.farandole("collective --ranks 8").err, HasSubstr("--topology is required"));
   EXPECT_THAT(place.farandole("run x.json --shrad 1/2").err, HasSubstr("farandole: --shrad: no such option"));
 }
 

@@ -40,10 +40,11 @@ std::string suggest_command(const CLI::App& app, int argc, char** argv) {
 }
 
 /// What is wrong with a command line, in the parser's words; of an option that nobody knows, the option and the nearest
-/// one, for `--fidelty flow`, not what follows it.
+/// one, for `--fidelty flow`, not what follows it, nor what is missing where `--topolgy` was meant to be that.
 std::string parse_message(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   const auto chosen = app.get_subcommands();
-  if (chosen.empty() || error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return error.what();
+  const auto is = [&](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
+  if (chosen.empty() || !(is(CLI::ExitCodes::ExtrasError) || is(CLI::ExitCodes::RequiredError))) return error.what();
   std::vector<std::string> known;
   for (const CLI::Option* option : chosen.front()->get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
