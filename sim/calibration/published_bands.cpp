@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "calibration/spread.hpp"
 #include "simulate/library/nccl_measured.hpp"

@@ -39,9 +39,10 @@ bool is_measured(const Scenario& scenario, const TrainingPoint& point) {
 
 /// What does not concern one rank by itself: numbers that nothing has settled and the simulator's own error.
 std::vector<BandSource> error_sources(const Document& document, const Catalogue& catalogue, const Scenario& scenario,
-                                      const ComputeTimes& times, const TrainedPoint& point) {
+                                      const ComputeTimes& times, const TrainedPoint& point,
+                                      const SharedClocks& clocks) {
   if (is_measured(scenario, point)) return {};
-  std::vector<BandSource> sources = number_sources(point, document, catalogue, scenario);
+  std::vector<BandSource> sources = number_sources(point, document, catalogue, scenario, clocks);
   if (const auto errors = model_errors(catalogue)) {
     const TimeBand own = model_error(*errors, scenario, reach_of(scenario, document, times), point.iteration);
     const std::string job = fmt::format("{} of {} on {}", point.strategy, point.model, point.platform);
@@ -87,8 +88,8 @@ PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalo
   const ComputeTimes times = times_of(scenario);
   SharedClocks clocks;
   const TrainedPoint point = train(scenario, nullptr, &clocks);
-  const TimeBand step = together(compute_band(point, scenario, std::move(clocks)),
-                                 band_of(error_sources(there.document, catalogue, scenario, times, point)));
+  const TimeBand step = together(compute_band(point, scenario, clocks),
+                                 band_of(error_sources(there.document, catalogue, scenario, times, point, clocks)));
   PricesElsewhere prices{there.offer, {}, times.band.is_open() && has_same_compute(scenario, here)};
   for (const double factor : {step.least, step.most}) {
     prices.at_ends.push_back(charged(scenario, at_end(point, scenario, factor)));
@@ -193,7 +194,7 @@ void add_bands(TrainedPoint& point, const Document& document, const Catalogue& c
   put_apart(point.compared, point, difference_errors(catalogue));
   const ComputeTimes times = times_of(scenario);
   const TimeBand& compute = times.band;
-  std::vector<BandSource> sources = error_sources(document, catalogue, scenario, times, point);
+  std::vector<BandSource> sources = error_sources(document, catalogue, scenario, times, point, clocks);
   const TimeBand error = band_of(sources);
   PricesElsewhere elsewhere;
   if (point.cost && point.cost->comparison) {

@@ -14,6 +14,7 @@ namespace farandole { inline namespace scenario {
 namespace {
 
 using Numbers = std::vector<UnsettledNumber>;
+constexpr std::string_view variability = "/variability/";  // of which a scenario's effects may say otherwise
 
 const Document* topology_file(const Document& scenario, const Catalogue& catalogue) {
   const auto named = scenario.find("/platform/topology");
@@ -72,14 +73,12 @@ void add_priors(Numbers& numbers, const Document& file) {
 /// Where a scenario would set the number itself.
 std::string pointer_of(const UnsettledNumber& number) {
   if (is_of_scenario(number.pointer)) return number.pointer;
+  if (number.pointer.starts_with(variability)) return "/effects/" + number.pointer.substr(variability.size());
   return "/platform/override/" + pointer_token(number.pointer);
 }
 
 bool is_settled(const UnsettledNumber& number, const Document& scenario) {
-  if (is_of_scenario(number.pointer)) return scenario.find(number.pointer).has_value();
-  constexpr std::string_view variability = "/variability/";  // where effects may say otherwise
-  if (number.pointer.starts_with(variability) && scenario.find("/effects/" + number.pointer.substr(variability.size())))
-    return true;
+  if (scenario.find(pointer_of(number))) return true;
   const auto overrides = scenario.find("/platform/override");
   if (!overrides) return false;
   const auto members = overrides->members();
@@ -88,14 +87,15 @@ bool is_settled(const UnsettledNumber& number, const Document& scenario) {
 
 /// How many times as long the point's step takes with it; once where the scenario has no place for such a number.
 double factor_of(const UnsettledNumber& number, const std::string& end, const ScenarioSource& source,
-                 const Scenario& scenario, const TrainedPoint& point) {
+                 const Scenario& scenario, const TrainedPoint& point, SharedClocks& clocks) {
   auto changed = change(source, scenario, {as_value(number, end)});
   if (!changed) return 1;
   Scenario& there = changed->scenario;
   there.workload = scenario.workload;  // what options and bands have changed since it was read
   there.collectives = scenario.collectives;
   there.libraries = scenario.libraries;
-  return train_beside(point, there).iteration / point.iteration;
+  const bool is_as_connected = number.pointer.starts_with(variability);
+  return train_beside(point, there, is_as_connected ? &clocks : nullptr).iteration / point.iteration;
 }
 
 }  // namespace
@@ -116,13 +116,13 @@ SetValue as_value(const UnsettledNumber& number, const std::string& end) {
 }
 
 std::vector<BandSource> number_sources(const TrainedPoint& point, const Document& document, const Catalogue& catalogue,
-                                       const Scenario& scenario) {
+                                       const Scenario& scenario, SharedClocks clocks) {
   std::vector<BandSource> sources;
   if (point.ranks == 1) return sources;
   const std::vector<std::string> none;
   const ScenarioSource source{document, none, catalogue};
   const auto factor = [&](const UnsettledNumber& number, const std::string& end) {
-    return factor_of(number, end, source, scenario, point);
+    return factor_of(number, end, source, scenario, point, clocks);
   };
   for (const UnsettledNumber& number : unsettled_numbers(document, catalogue)) {
     const auto& [first, second] = number.ends;

@@ -30,9 +30,10 @@ std::vector<UnsettledNumber> unsettled_numbers(const Document& document, const C
 SetValue as_value(const UnsettledNumber& number, const std::string& end);
 
 /// What each does to the step: it is put to each end by itself, with the same seeds. One rank by itself has none: what
-/// they say is of networks, servers and of ranks beside the median one. Two runs for each number.
+/// they say is of networks, servers and of ranks beside the median one. Two runs for each number. `clocks`: the
+/// point's.
 std::vector<BandSource> number_sources(const TrainedPoint& point, const Document& document, const Catalogue& catalogue,
-                                       const Scenario& scenario);
+                                       const Scenario& scenario, SharedClocks clocks = {});
 
 /// Factors of the step from all of them. They are taken as independent: the logarithms of what they do add up in
 /// squares.
