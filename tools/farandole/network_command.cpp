@@ -88,14 +88,16 @@ Grid answers_grid(const NetworkNeed& need) {
   return grid;
 }
 
-/// The step, the throughput and the efficiency of a point.
-std::vector<Cell> figures_of(const TrainingPoint& point) {
+/// A row with the step, the throughput and the efficiency of a point behind what it begins with.
+std::vector<Cell> with_figures(std::vector<Cell> row, const TrainingPoint& point) {
   const auto percent = [](double share) { return fmt::format("{:.1f}", share * 100); };
-  return {Cell(grouped(point.iteration.si() * milliseconds_per_second, 3)), Cell(grouped(point.samples_per_second, 1)),
-          Cell(percent(point.scaling_efficiency)),
-          Cell(point.bands ? percent(point.bands->scaling_efficiency.low) + " .. " +
-                                 percent(point.bands->scaling_efficiency.high)
-                           : std::string())};
+  row.emplace_back(grouped(point.iteration.si() * milliseconds_per_second, 3));
+  row.emplace_back(grouped(point.samples_per_second, 1));
+  row.emplace_back(percent(point.scaling_efficiency));
+  row.emplace_back(point.bands ? percent(point.bands->scaling_efficiency.low) + " .. " +
+                                     percent(point.bands->scaling_efficiency.high)
+                               : std::string());
+  return row;
 }
 
 Grid rates_grid(const NetworkNeed& need) {
@@ -103,9 +105,7 @@ Grid rates_grid(const NetworkNeed& need) {
             {{"NIC rate (Gbit/s)"}, {"iteration (ms)"}, {"samples/s"}, {"efficiency (%)"}, {"80 % interval"}},
             {}};
   for (const NetworkVariant& variant : need.rates) {
-    std::vector<Cell> row{Cell(rate_text(need.nic * variant.relative))};
-    std::ranges::move(figures_of(variant.point), std::back_inserter(row));
-    grid.rows.push_back(std::move(row));
+    grid.rows.push_back(with_figures({Cell(rate_text(need.nic * variant.relative))}, variant.point));
   }
   return grid;
 }
@@ -121,10 +121,8 @@ Grid others_grid(const NetworkNeed& need) {
              {"80 % interval"}},
             {}};
   for (const OtherNetwork& other : need.others) {
-    std::vector<Cell> row{Cell(other.machine), Cell(fmt::format("{} x {} Gbit/s", other.nics, rate_text(other.nic))),
-                          Cell(other.transport)};
-    std::ranges::move(figures_of(other.point), std::back_inserter(row));
-    grid.rows.push_back(std::move(row));
+    const std::string nics = fmt::format("{} x {} Gbit/s", other.nics, rate_text(other.nic));
+    grid.rows.push_back(with_figures({Cell(other.machine), Cell(nics), Cell(other.transport)}, other.point));
   }
   return grid;
 }

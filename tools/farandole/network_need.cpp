@@ -112,7 +112,7 @@ class NetworkQuestion {
   /// On every other machine with such nodes; why not, where it does not run there.
   void add_other_machines(NetworkNeed& need) const {
     for (const std::string& name : catalogue_.topologies()) {
-      const Document file = Document::read(catalogue_.topology(name, *document_.find("/platform/topology")).file);
+      const Document file = Document::read(catalogue_.root() / "topologies" / (name + ".json"));
       if (is_own(file) || !has_same_nodes(file)) continue;
       Document document = document_;
       document.set("/platform/topology", Json(name).dump());
