@@ -41,6 +41,16 @@ TEST(Ratios, AreOfAllPairsThatDifferInOneKindOfThing) {
   }
 }
 
+// BERT-large on the same eight A100: PaddlePaddle does twice as much as TensorFlow 2, of which no scenario says
+// anything.
+TEST(Ratios, AreOfTwoFrameworksOnlyWhereTheDevicesMeasurementsTellThemApart) {
+  for (const RatioPair& pair : ratios_of_files({"nvidia-paddle-bert", "nvidia-tensorflow2-bert"}).pairs) {
+    EXPECT_EQ(pair.from.substr(0, pair.from.find(':')), pair.to.substr(0, pair.to.find(':')));
+  }
+  const RatioPairs apart = ratios_of_files({"nvidia-mxnet-dgx1", "nvidia-tensorflow1-dgx1"});
+  EXPECT_GT(count(apart, "program"), 0);
+}
+
 // 2,073.3 images/s of Inception V3 and 1,338.3 of ResNet-101 over TCP, 2,073.1 and 1,446.3 over RDMA; VGG-16 is fitted.
 TEST(Ratios, OfANetworkAreWhatAUserGetsWhoMeasuredOverTheOther) {
   const RatioPairs ratios = ratios_of_files({"horovod-2017-16gpu-mpi"});

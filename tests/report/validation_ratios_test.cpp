@@ -1,6 +1,7 @@
 // What a validation says of differences: errors by kind of change, signs, and whether sureness is earned.
 #include "report/validation_ratios.hpp"
 
+#include <map>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -9,6 +10,7 @@
 
 #include "report/pages.hpp"
 #include "report/reports.hpp"
+#include "report/validation_summary.hpp"
 
 namespace farandole::validation_ratios_test { namespace {
 
@@ -38,6 +40,28 @@ TEST(ValidationRatios, BeginWithAllAndThenTheKindWithTheMostPairs) {
   EXPECT_EQ(lines[1].wrong_signs, 0);
   EXPECT_FALSE(lines[2].linear);
   EXPECT_EQ(lines[2].wrong_signs, 1);
+}
+
+TEST(ValidationSummary, HasARowForEachStrategyOfRunsOnSeveralRanks) {
+  std::vector<ValidationPoint> points;
+  const auto add = [&](const std::string& program, int ranks, double predicted) {
+    points.push_back(validation_point(Seconds(predicted), 1_s, ""));
+    points.back().operation = "training";
+    points.back().ranks = ranks;
+    points.back().reach.emplace().program = program;
+    points.back().band = Band{predicted * 0.9, predicted * 1.1};
+  };
+  add("ddp", 8, 1.05);
+  add("ddp", 16, 1.5);
+  add("fsdp", 8, 0.95);
+  add("fsdp", 1, 3);  // an input
+  std::map<std::string, ErrorSummary> found;
+  for (const ErrorSummary& row : summarise(points)) found.emplace(row.group, row);
+  ASSERT_TRUE(found.contains("strategy ddp") && found.contains("strategy fsdp"));
+  EXPECT_EQ(found.at("strategy ddp").rows, 2);
+  EXPECT_EQ(found.at("strategy ddp").inside_band, 0.5);
+  EXPECT_EQ(found.at("strategy fsdp").rows, 1);
+  EXPECT_NEAR(found.at("strategy fsdp").worst, 0.05, 1e-12);
 }
 
 TEST(ValidationRatios, SayHowMuchOfWhatIsSaidToBeSureComesOut) {
