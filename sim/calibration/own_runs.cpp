@@ -50,8 +50,7 @@ Seconds measured_step(const OwnRun& run) {
   const auto rate = section.maybe("samples_per_second");
   const auto seconds = section.maybe("iteration_seconds");
   if (rate.has_value() == seconds.has_value()) run.where.fail("either \"samples_per_second\" or \"iteration_seconds\"");
-  const auto number = read<double>(rate ? *rate : *seconds);
-  if (!(number > 0)) (rate ? *rate : *seconds).fail("a positive number");
+  const auto number = read_above_zero<double>(rate ? *rate : *seconds);
   return Seconds(rate ? static_cast<double>(run.ranks) * run.batch * run.accumulation / number : number);
 }
 

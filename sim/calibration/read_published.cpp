@@ -37,12 +37,6 @@ void apply_shorthands(Section& section, Document& scenario) {
   }
 }
 
-double read_above_zero(const Value& value) {
-  const auto number = read<double>(value);
-  if (number <= 0) value.fail("a number above 0");
-  return number;
-}
-
 PublishedRow read_published_row(const Value& where, const std::string& family, Document scenario,
                                 const std::string& note) {
   Section section(where);
@@ -58,8 +52,8 @@ PublishedRow read_published_row(const Value& where, const std::string& family, D
   section.maybe("transport");  // in the source's words
   section.maybe("one_gpu");    // which the devices' files have too
   PublishedRow row{family, "", std::move(scenario), {}, {}, section.optional<std::string>("note", note)};
-  if (rate) row.samples_per_second = read_above_zero(*rate);
-  if (efficiency) row.efficiency = read_above_zero(*efficiency);
+  if (rate) row.samples_per_second = read_above_zero<double>(*rate);
+  if (efficiency) row.efficiency = read_above_zero<double>(*efficiency);
   section.finish();
   return row;
 }

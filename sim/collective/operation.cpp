@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "config/section.hpp"
+
 namespace farandole { inline namespace collective {
 namespace {
 
@@ -39,6 +41,12 @@ std::string name(Operation operation) {
     if (row.operation == operation) return row.name;
   }
   return {};
+}
+
+Operation read_operation(const Value& where) {
+  const Operation* operation = find_operation(read<std::string>(where));
+  if (operation == nullptr) where.fail_unknown("an operation", operation_names());
+  return *operation;
 }
 
 }}  // namespace farandole::collective

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "config/document.hpp"
+
 namespace farandole { inline namespace collective {
 
 enum class Operation : std::uint8_t {
@@ -23,6 +25,7 @@ enum class Operation : std::uint8_t {
 std::vector<std::string> operation_names();
 /// nullptr where there is none of that name.
 const Operation* find_operation(const std::string& name);
+Operation read_operation(const Value& where);
 std::string name(Operation operation);
 
 }}  // namespace farandole::collective

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,18 @@ const auto& read_named(const Value& where, std::string_view what, const Rows& ro
     if (known.back() == wanted) return row;
   }
   where.fail_unknown(what, known);
+}
+
+/// Where that name stands among them.
+template <class Names>
+std::size_t read_place(const Value& where, std::string_view what, const Names& names) {
+  return static_cast<std::size_t>(&read_named(where, what, names) - std::data(names));
+}
+
+/// What that name stands for.
+template <class Kind>
+Kind read_choice(const Value& where, std::string_view what, const std::map<std::string, Kind>& rows) {
+  return read_named(where, what, rows, [](const auto& row) { return row.first; }).second;
 }
 
 }}  // namespace farandole::config

@@ -138,6 +138,12 @@ FARANDOLE_READS(FlopPerSecond)
 #undef FARANDOLE_READS
 // NOLINTEND(bugprone-macro-parentheses)
 
+double read_part(const Value& where) {
+  const double part = read<Fraction>(where).value;
+  if (!(part > 0 && part <= 1)) where.fail("a percentage above 0 % and up to 100 %");
+  return part;
+}
+
 int read_at_least(const Value& value, int least) {
   const int number = read<int>(value);
   if (number < least) value.fail(fmt::format("an integer of at least {}", least));

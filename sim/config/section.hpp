@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "config/document.hpp"
@@ -48,6 +49,19 @@ T read(const Value& value);
 /// An integer of at least `least`.
 int read_at_least(const Value& value, int least);
 
+/// A percentage above 0 % and up to 100 %.
+double read_part(const Value& where);
+
+/// `T` is double or a quantity.
+template <class T>
+T read_above_zero(const Value& where) {
+  const T value = read<T>(where);
+  constexpr bool is_number = std::is_same_v<T, double>;
+  constexpr bool is_time = std::is_same_v<T, Seconds>;
+  if (!(value > T{})) where.fail(is_number ? "a number above 0" : is_time ? "a time above 0" : "a quantity above 0");
+  return value;
+}
+
 class Section {
  public:
   explicit Section(const Value& value);
@@ -55,6 +69,10 @@ class Section {
   template <class T>
   T required(std::string_view key) {
     return read<T>(child(key));
+  }
+  template <class T>
+  T above_zero(std::string_view key) {
+    return read_above_zero<T>(child(key));
   }
   template <class T>
   T optional(std::string_view key, T fallback) {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "economics/offer.hpp"
 
@@ -132,10 +133,7 @@ class Inputs {
 
   void take_confidence(const std::optional<Value>& confidence, const Value& where, const Value& value) {
     if (!confidence) return;
-    const auto text = farandole::read<std::string>(*confidence);
-    if (std::ranges::find(confidences, text) == confidences.end()) {
-      confidence->fail_unknown("a confidence", {confidences.begin(), confidences.end()});
-    }
+    const std::string_view text = read_named(*confidence, "a confidence", confidences);
     if (text == "assumption") offer_.assumptions.push_back(where.pointer().substr(1) + " " + text_of(value));
   }
 
@@ -147,15 +145,7 @@ class Inputs {
 };
 
 double read_share(const Value& where) {
-  const double share = read<Fraction>(where).value;
-  if (!(share >= 0)) where.fail("a share of at least 0 %");
-  return share;
-}
-
-double read_utilisation(const Value& where) {
-  const double share = read_share(where);
-  if (!(share > 0 && share <= 1)) where.fail("a share above 0 % and up to 100 %");
-  return share;
+  return read<Fraction>(where).value;
 }
 
 double read_pue(const Value& where) {
@@ -195,7 +185,7 @@ void read_bought(const Value& where, Inputs& inputs, Currency& currency, Offer& 
   owned.running += inputs.take_or(section, "space", MoneyPerSecond(0), price_of_time);
   owned.electricity =
       inputs.take(section, "electricity", [&](const Value& value) { return read_price_of_energy(value, currency); });
-  offer.utilisation = inputs.take(section, "utilisation", read_utilisation);
+  offer.utilisation = inputs.take(section, "utilisation", read_part);
   section.finish();
   offer.owned = owned;
 }
@@ -208,7 +198,7 @@ void read_rent(const Value& where, Inputs& inputs, Currency& currency, Offer& of
     rent.upfront =
         inputs.take_or(section, "upfront", Money(0), [&](const Value& v) { return read_money(v, currency); });
     rent.term = inputs.take(section, "term", read_some_time);
-    offer.utilisation = inputs.take(section, "utilisation", read_utilisation);
+    offer.utilisation = inputs.take(section, "utilisation", read_part);
   } else {
     rent.minimum = inputs.take_or(section, "minimum", Seconds(0), read_long_time);
   }

@@ -167,12 +167,6 @@ std::vector<std::pair<std::string, T>> read_patterns(const Value& value, T (*rea
   return patterns;
 }
 
-double read_rest(const Value& value) {
-  const double rest = read<Fraction>(value).value;
-  if (!(rest > 0) || rest > 1) value.fail("what is left of the rate, above 0 % and up to 100 %");
-  return rest;
-}
-
 std::shared_ptr<const CongestionCurve> read_curve(const Value& value) {
   std::vector<CongestionCurve::Point> points;
   double flows = 1;
@@ -182,7 +176,7 @@ std::shared_ptr<const CongestionCurve> read_curve(const Value& value) {
     const Value flows_value = section.child("flows");
     const Value left_value = section.child("left");
     section.finish();
-    const CongestionCurve::Point point{static_cast<double>(read_at_least(flows_value, 2)), read_rest(left_value)};
+    const CongestionCurve::Point point{static_cast<double>(read_at_least(flows_value, 2)), read_part(left_value)};
     if (point.flows <= flows) flows_value.fail("more flows than in the point before");
     if (point.left > left) left_value.fail("no more than is left of fewer flows");
     flows = point.flows;
@@ -244,7 +238,7 @@ std::vector<int> failed_cables(const Condition& condition, const Platform& platf
 Condition read_condition(const Value& value) {
   Section section = sourced(value);
   Condition condition;
-  if (const auto degraded = section.maybe("degraded")) condition.degraded = read_patterns(*degraded, read_rest);
+  if (const auto degraded = section.maybe("degraded")) condition.degraded = read_patterns(*degraded, read_part);
   if (const auto background = section.maybe("background")) {
     condition.background = read_patterns(*background, read<BytesPerSecond>);
   }

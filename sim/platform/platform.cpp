@@ -1,5 +1,6 @@
 #include "platform/platform.hpp"
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -178,32 +179,16 @@ Route Platform::route(int from_device, int to_device) const {
 
 namespace {
 
-std::string read_one_of(const Value& value, std::string_view what, const std::vector<std::string>& known) {
-  return read_named(value, what, known);
-}
-
-Operation read_operation(const Value& value) {
-  const auto name = read<std::string>(value);
-  const Operation* operation = find_operation(name);
-  if (operation == nullptr) value.fail_unknown("an operation", operation_names());
-  return *operation;
-}
-
-BytesPerSecond wire_of(const Value& rate) {
-  const auto wire = read<BytesPerSecond>(rate);
-  if (wire <= BytesPerSecond(0)) rate.fail("a rate above zero");
-  return wire;
-}
-
 LibraryPiece read_piece(const Value& value) {
   Section section = sourced(value);
+  constexpr std::array algorithms{"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree"};
+  constexpr std::array protocols{"LL", "LL128", "Simple"};
   LibraryPiece piece;
   piece.from = section.required<Bytes>("from");
-  piece.algorithm = read_one_of(section.child("algorithm"), "an algorithm of NCCL",
-                                {"tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree"});
-  piece.protocol = read_one_of(section.child("protocol"), "a protocol of NCCL", {"LL", "LL128", "Simple"});
+  piece.algorithm = read_named(section.child("algorithm"), "an algorithm of NCCL", algorithms);
+  piece.protocol = read_named(section.child("protocol"), "a protocol of NCCL", protocols);
   piece.latency = section.required<Seconds>("latency");
-  piece.rate = wire_of(section.child("rate"));
+  piece.rate = section.above_zero<BytesPerSecond>("rate");
   section.finish();
   return piece;
 }
@@ -214,10 +199,10 @@ MeasuredLinks read_measured_links(const Value& value) {
   if (const auto nvlinks = section.maybe("nvlinks")) links.nvlinks = read_at_least(*nvlinks, 1);
   if (const auto nics = section.maybe("nics")) {
     links.nics = read_at_least(*nics, 1);
-    links.nic = wire_of(section.child("nic"));
+    links.nic = section.above_zero<BytesPerSecond>("nic");
   }
   const auto pci = section.maybe("pci");
-  if (pci) links.pci = wire_of(*pci);
+  if (pci) links.pci = read_above_zero<BytesPerSecond>(*pci);
   if (!pci && links.nvlinks == 0 && links.nics == 0) value.fail("\"nvlinks\", \"pci\" or \"nics\"");
   section.finish();
   return links;

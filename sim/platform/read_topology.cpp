@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "platform/mpi_transport.hpp"
 #include "platform/sections.hpp"
@@ -108,10 +109,7 @@ std::vector<std::string> parts_of(const Topology& topology) {
 std::vector<std::string> read_nic_places(const Value& value, const Topology& topology) {
   const auto parts = parts_of(topology);
   std::vector<std::string> places;
-  for (const Value& element : value.elements()) {
-    places.push_back(read<std::string>(element));
-    if (std::ranges::find(parts, places.back()) == parts.end()) element.fail_unknown("a part of the node", parts);
-  }
+  for (const Value& element : value.elements()) places.push_back(read_named(element, "a part of the node", parts));
   if (places.empty()) value.fail("at least one NIC");
   require_at_most(places.size(), most_nics_of_node, "NICs", value);
   return places;
@@ -119,8 +117,7 @@ std::vector<std::string> read_nic_places(const Value& value, const Topology& top
 
 BytesPerSecond read_host_memory(const Value& value) {
   Section section = sourced(value);
-  const auto rate = section.required<BytesPerSecond>("memory_bandwidth");
-  if (rate <= BytesPerSecond(0)) section.child("memory_bandwidth").fail("a positive rate");
+  const auto rate = section.above_zero<BytesPerSecond>("memory_bandwidth");
   section.finish();
   return rate;
 }

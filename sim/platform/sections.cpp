@@ -1,5 +1,6 @@
 #include "platform/sections.hpp"
 
+#include "config/named.hpp"
 #include "platform/link.hpp"
 
 namespace farandole { inline namespace platform {
@@ -53,12 +54,7 @@ int read_positive(Section& section, std::string_view key, int fallback) {
 std::size_t read_choice(Section& section, std::string_view key, std::string_view what,
                         const std::vector<std::string>& names) {
   const auto value = section.maybe(key);
-  if (!value) return 0;
-  const auto name = read<std::string>(*value);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return i;
-  }
-  value->fail_unknown(what, names);
+  return value ? read_place(*value, what, names) : 0;
 }
 
 }}  // namespace farandole::platform

@@ -229,12 +229,6 @@ int read_ranks_of_run(Section& row, const std::optional<int>& nodes, const Scena
   return nodes ? *nodes * scenario.platform.platform.devices_per_node : scenario.platform.ranks;
 }
 
-double read_positive(const Value& where) {
-  const auto number = read<double>(where);
-  if (!(number > 0)) where.fail("a positive number");
-  return number;
-}
-
 TimedRun read_run(const Value& where, const Prediction& prediction) {
   Section section(where);
   TimedRun run{where, 1, {}, 1, 1, {}, {}};
@@ -249,10 +243,10 @@ TimedRun read_run(const Value& where, const Prediction& prediction) {
   const auto seconds = section.maybe("iteration_seconds");
   if (rate.has_value() == seconds.has_value()) where.fail("either \"samples_per_second\" or \"iteration_seconds\"");
   if (seconds) {
-    run.iteration = Seconds(read_positive(*seconds));
+    run.iteration = Seconds(read_above_zero<double>(*seconds));
     run.text = format(run.iteration);
   } else {
-    const double samples_per_second = read_positive(*rate);
+    const double samples_per_second = read_above_zero<double>(*rate);
     run.iteration = Seconds(Prediction::samples(run) / samples_per_second);
     run.text = fmt::format("{:.6g} samples/s", samples_per_second);
   }

@@ -26,17 +26,9 @@ Distribution read_kind_and_deviation(Section& section, Seconds mean) {
   return {kind.name, relative};
 }
 
-double read_samples_per_second(const Value& where) {
-  const auto rate = read<double>(where);
-  if (!(rate > 0)) where.fail("a positive number");
-  return rate;
-}
-
 Access read_access(const Value& where) {
-  const auto text = read<std::string>(where);
-  if (text == "random") return Access::random;
-  if (text == "partition") return Access::partition;
-  where.fail_unknown("a way to draw samples", {"random", "partition"});
+  return read_choice<Access>(where, "a way to draw samples",
+                             {{"random", Access::random}, {"partition", Access::partition}});
 }
 
 }  // namespace
@@ -45,12 +37,6 @@ double read_share(const Value& where, double most) {
   const double share = read<Fraction>(where).value;
   if (share < 0 || share > most) where.fail(fmt::format("a percentage from 0 % to {} %", most * 100));
   return share;
-}
-
-BytesPerSecond read_rate(const Value& where) {
-  const auto rate = read<BytesPerSecond>(where);
-  if (rate == BytesPerSecond(0)) where.fail("a rate above 0");
-  return rate;
 }
 
 Distribution read_jitter(const Value& where) {
@@ -65,9 +51,7 @@ TimeDistribution read_time_distribution(const Value& where) {
   if (!where.is_object()) return {read<Seconds>(where), {}};
   Section section(where);
   TimeDistribution time;
-  const Value mean = section.child("mean");
-  time.mean = read<Seconds>(mean);
-  if (time.mean == Seconds(0)) mean.fail("a time above 0");
+  time.mean = section.above_zero<Seconds>("mean");
   time.spread = read_kind_and_deviation(section, time.mean);
   section.finish();
   return time;
@@ -81,14 +65,15 @@ InputSupply read_input(const Value& where) {
   InputSupply supply;
   if (const auto access = section.maybe("access")) supply.access = read_access(*access);
   supply.sample_size = section.optional("sample_size", 0_B);
-  if (const auto rate = section.maybe("storage_bandwidth")) supply.storage_bandwidth = read_rate(*rate);
+  if (const auto rate = section.maybe("storage_bandwidth"))
+    supply.storage_bandwidth = read_above_zero<BytesPerSecond>(*rate);
   if (const auto rate = section.maybe("storage_samples_per_second")) {
-    supply.storage_samples_per_second = read_samples_per_second(*rate);
+    supply.storage_samples_per_second = read_above_zero<double>(*rate);
   }
-  if (const auto rate = section.maybe("node_bandwidth")) supply.node_bandwidth = read_rate(*rate);
+  if (const auto rate = section.maybe("node_bandwidth")) supply.node_bandwidth = read_above_zero<BytesPerSecond>(*rate);
   supply.request_latency = section.optional("request_latency", 0_s);
   if (const auto workers = section.maybe("decode_workers")) supply.decode_workers = read_at_least(*workers, 1);
-  if (const auto rate = section.maybe("decode_rate")) supply.decode_rate = read_samples_per_second(*rate);
+  if (const auto rate = section.maybe("decode_rate")) supply.decode_rate = read_above_zero<double>(*rate);
   supply.cache = section.optional("cache", 0_B);
   supply.dataset = section.optional("dataset", 0_B);
   if (const auto prefetch = section.maybe("prefetch")) supply.prefetch = read_between(*prefetch, 0, most_batches_ahead);

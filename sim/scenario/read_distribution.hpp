@@ -15,9 +15,6 @@ namespace farandole { inline namespace scenario {
 /// A percentage from 0 to `most` times 100 %.
 double read_share(const Value& where, double most);
 
-/// A rate above zero.
-BytesPerSecond read_rate(const Value& where);
-
 /// Of something relative: mean 1.
 Distribution read_jitter(const Value& where);
 

@@ -1,5 +1,8 @@
+#include <array>
+
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "scenario/economics_run.hpp"
 #include "scenario/read_parts.hpp"
@@ -27,14 +30,12 @@ double read_utilisation(const Value& where, const Offer& offer) {
   if (offer.is_committed()) {
     where.fail("no \"utilisation\" beside an offer that has one", "both", "; \"override\" changes the offer's");
   }
-  const double share = read<Fraction>(where).value;
-  if (!(share > 0 && share <= 1)) where.fail("a share above 0 % and up to 100 %");
-  return share;
+  return read_part(where);
 }
 
 double read_uncertainty(const Value& where) {
   const double share = read<Fraction>(where).value;
-  if (!(share >= 0 && share < 1)) where.fail("a share from 0 % to less than 100 %");
+  if (!(share < 1)) where.fail("a share from 0 % to less than 100 %");
   return share;
 }
 
@@ -112,12 +113,6 @@ std::int64_t read_count(const Value& where, std::int64_t least) {
   return count;
 }
 
-Seconds read_positive_time(const Value& where) {
-  const auto time = read<Seconds>(where);
-  if (time == Seconds(0)) where.fail("a time above 0");
-  return time;
-}
-
 FailureSpec read_failures(const Value& where) {
   Section section(where);
   FailureSpec failures;
@@ -125,13 +120,10 @@ FailureSpec read_failures(const Value& where) {
   const auto node = section.maybe("node_mtbf");
   const auto device = section.maybe("device_mtbf");
   if (!node && !device) where.fail("a \"node_mtbf\", a \"device_mtbf\" or both");
-  if (node) failures.node_mtbf = read_positive_time(*node);
-  if (device) failures.device_mtbf = read_positive_time(*device);
-  if (const auto recovery = section.maybe("recovery")) {
-    const auto text = read<std::string>(*recovery);
-    if (text != "restart" && text != "elastic") recovery->fail_unknown("a way to recover", {"restart", "elastic"});
-    failures.elastic = text == "elastic";
-  }
+  if (node) failures.node_mtbf = read_above_zero<Seconds>(*node);
+  if (device) failures.device_mtbf = read_above_zero<Seconds>(*device);
+  if (const auto recovery = section.maybe("recovery"))
+    failures.elastic = read_place(*recovery, "a way to recover", std::array{"restart", "elastic"}) == 1;
   failures.detection = section.optional("detection", failures.detection);
   failures.restart = section.optional("restart", failures.restart);
   failures.reloads = section.optional("reload", false);
@@ -152,12 +144,8 @@ LearningRateSpec read_learning_rate(const Value& where) {
   LearningRateSpec rate;
   rate.base = section.required<double>("base");
   if (const auto batch = section.maybe("base_batch")) rate.base_batch = read_at_least(*batch, 1);
-  if (const auto scaling = section.maybe("scaling")) {
-    rate.scaling = read<std::string>(*scaling);
-    if (rate.scaling != "linear" && rate.scaling != "sqrt" && rate.scaling != "none") {
-      scaling->fail_unknown("a rule of scaling", {"linear", "sqrt", "none"});
-    }
-  }
+  if (const auto scaling = section.maybe("scaling"))
+    rate.scaling = read_named(*scaling, "a rule of scaling", std::array{"linear", "sqrt", "none"});
   rate.warmup_epochs = section.optional("warmup_epochs", 0.0);
   rate.largest_known_batch = section.optional("largest_known_batch", largest_known_batch);
   section.finish();

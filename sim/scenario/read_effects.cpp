@@ -103,9 +103,7 @@ void check_links(const Value& where, const SlowLink& slow, const Platform& platf
 OsNoise read_os_noise(const Value& where) {
   Section section(where);
   OsNoise noise;
-  const Value period = section.child("period");
-  noise.period = read<Seconds>(period);
-  if (noise.period == 0_s) period.fail("a time above 0");
+  noise.period = section.above_zero<Seconds>("period");
   const TimeDistribution length = read_time_distribution(section.child("duration"));
   noise.length = length.mean;
   noise.spread = length.spread;
@@ -147,9 +145,9 @@ void read_checkpoint_rates(const Value& where, Section& section, Checkpoint& che
   if (!rate && !of_node && !of_storage) {
     where.fail("a \"rate\" of each writer, a \"node_bandwidth\" or a \"storage_bandwidth\"");
   }
-  if (rate) checkpoint.rate = read_rate(*rate);
-  if (of_node) checkpoint.node_bandwidth = read_rate(*of_node);
-  if (of_storage) checkpoint.storage_bandwidth = read_rate(*of_storage);
+  if (rate) checkpoint.rate = read_above_zero<BytesPerSecond>(*rate);
+  if (of_node) checkpoint.node_bandwidth = read_above_zero<BytesPerSecond>(*of_node);
+  if (of_storage) checkpoint.storage_bandwidth = read_above_zero<BytesPerSecond>(*of_storage);
 }
 
 Checkpoint read_checkpoint(const Value& where) {
@@ -171,7 +169,7 @@ Checkpoint read_checkpoint(const Value& where) {
     where.fail(
         "a \"snapshot_rate\", at which a rank copies its part to its host, with \"asynchronous\" and only there");
   }
-  if (snapshot) checkpoint.snapshot_rate = read_rate(*snapshot);
+  if (snapshot) checkpoint.snapshot_rate = read_above_zero<BytesPerSecond>(*snapshot);
   if (const auto over = section.maybe("over_network")) {
     checkpoint.over_network = read<bool>(*over);
     if (checkpoint.over_network && !checkpoint.asynchronous) {

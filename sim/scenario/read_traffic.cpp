@@ -42,7 +42,7 @@ OnOffSpec read_on_off(const Value& where, const Platform& platform) {
     if (is_named_by(text, platform.links[link].name)) source.links.push_back(static_cast<int>(link));
   }
   if (source.links.empty()) pattern.fail("a link's name, or a pattern of names");
-  source.rate = read_rate(section.child("rate"));
+  source.rate = section.above_zero<BytesPerSecond>("rate");
   source.on = read_stretch(section.child("on"));
   source.off = read_stretch(section.child("off"));
   section.finish();
@@ -124,7 +124,7 @@ void add_constant_traffic(const Value& traffic, Topology& topology) {
     Section section(element);
     (void)section.child("kind");
     topology.condition.background.emplace_back(section.required<std::string>("links"),
-                                               read_rate(section.child("rate")));
+                                               section.above_zero<BytesPerSecond>("rate"));
     section.finish();
   }
 }

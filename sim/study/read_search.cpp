@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "config/listed_members.hpp"
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "report/table.hpp"
 #include "study/search.hpp"
@@ -183,13 +184,10 @@ bool is_known_beforehand(const Goal& goal) {
 std::string read_method(const std::optional<Value>& where, const SearchSpec& spec) {
   const bool lists = spec.ranges.empty();
   if (!where) return lists ? (is_known_beforehand(spec.goal) ? "first" : "grid") : "golden_section";
-  auto method = read<std::string>(*where);
   std::vector<std::string> known =
       lists ? std::vector<std::string>{"grid"} : std::vector<std::string>{"golden_section", "global"};
   if (lists && is_known_beforehand(spec.goal)) known.emplace_back("first");
-  if (std::ranges::find(known, method) == known.end()) {
-    where->fail_unknown(lists ? "a method for lists" : "a method for open ranges", known);
-  }
+  const std::string method = read_named(*where, lists ? "a method for lists" : "a method for open ranges", known);
   if (method == "global" && !why_no_global_search().empty()) {
     where->fail("golden_section, as this program is without NLopt (Debian: libnlopt0; to build with it, libnlopt-dev)",
                 quoted(method), "; " + why_no_global_search());

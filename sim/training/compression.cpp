@@ -69,11 +69,6 @@ std::vector<WirePiece> low_rank_pieces(const CompressionSettings& compression, c
   return pieces;
 }
 
-template <class Kind>
-Kind read_choice(const Value& where, std::string_view what, const std::map<std::string, Kind>& rows) {
-  return read_named(where, what, rows, [](const auto& row) { return row.first; }).second;
-}
-
 CompressionSettings read_kind(const Value& where) {
   return {read_named(where, "a compression", compressions(), &CompressionRow::name).kind};
 }
@@ -106,10 +101,7 @@ CompressionSettings read_compression(const Value& where) {
   Section section(where);
   CompressionSettings compression = read_kind(section.child("kind"));
   if (compression.kind == Compression::top_k) {
-    if (const auto keep = section.maybe("keep")) {
-      compression.keep = read<Fraction>(*keep).value;
-      if (!(compression.keep > 0 && compression.keep <= 1)) keep->fail("a percentage above 0 % and up to 100 %");
-    }
+    if (const auto keep = section.maybe("keep")) compression.keep = read_part(*keep);
     if (const auto by = section.maybe("selection")) {
       compression.selection = read_choice<Selection>(
           *by, "a selection",

@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace workload {
@@ -25,30 +26,16 @@ const PrecisionRow& precision_row_of(Precision precision) {
 
 constexpr std::array normalisation_names{"separate", "with_activation", "statistics_in_convolution", "in_convolution"};
 
-template <class T>
-T read_positive_quantity(Section& section, std::string_view key, std::string_view expected) {
-  const Value value = section.child(key);
-  const T quantity = read<T>(value);
-  if (!(quantity > T{})) value.fail(expected);
-  return quantity;
-}
-
 std::map<Precision, FlopPerSecond> read_peaks(const Value& where) {
   Section section(where);
   std::map<Precision, FlopPerSecond> peaks;
   for (const PrecisionRow& row : precisions) {
     if (!section.maybe(row.name)) continue;
-    peaks[row.precision] = read_positive_quantity<FlopPerSecond>(section, row.name, "a positive compute rate");
+    peaks[row.precision] = section.above_zero<FlopPerSecond>(row.name);
   }
   section.finish();
   if (peaks.empty()) where.fail("a peak rate for fp32, tf32, bf16, fp16 or fp8");
   return peaks;
-}
-
-double read_efficiency(const Value& where) {
-  const double efficiency = read<Fraction>(where).value;
-  if (!(efficiency > 0 && efficiency <= 1)) where.fail("a percentage above 0 % and up to 100 %");
-  return efficiency;
 }
 
 Board read_board(const Value& where) {
@@ -63,7 +50,7 @@ Board read_board(const Value& where) {
 
 BytesPerSecond read_host(const Value& where) {
   Section section(where);
-  const auto rate = read_positive_quantity<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
+  const auto rate = section.above_zero<BytesPerSecond>("memory_bandwidth");
   section.required<Text>("source");
   section.finish();
   return rate;
@@ -81,7 +68,7 @@ Measurement read_measurement(const Value& where) {
     section.required<Text>("normalisation_source");
   }
   if (const auto batch = section.maybe("batch")) row.batch = read_at_least(*batch, 1);
-  row.samples_per_second = read_positive_quantity<double>(section, "samples_per_second", "a positive number");
+  row.samples_per_second = section.above_zero<double>("samples_per_second");
   row.source = section.required<Text>("source").value;
   // For the reader of the file; nothing is computed from them.
   section.required<Text>("confidence");
@@ -99,12 +86,7 @@ std::string name(Normalisation normalisation) {
 }
 
 Normalisation read_normalisation(const Value& where) {
-  const auto text = read<std::string>(where);
-  const auto found = std::ranges::find(normalisation_names, text);
-  if (found == normalisation_names.end()) {
-    where.fail_unknown("a way to normalise", {normalisation_names.begin(), normalisation_names.end()});
-  }
-  return static_cast<Normalisation>(found - normalisation_names.begin());
+  return static_cast<Normalisation>(read_place(where, "a way to normalise", normalisation_names));
 }
 
 std::string name(Precision precision) {
@@ -159,8 +141,8 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   device.name = section.required<Name>("name").value;
   device.summary = section.required<Text>("summary").value;
   device.peak = read_peaks(section.child("peak"));
-  device.memory_bandwidth = read_positive_quantity<BytesPerSecond>(section, "memory_bandwidth", "a positive rate");
-  device.memory = read_positive_quantity<Bytes>(section, "memory", "a positive size");
+  device.memory_bandwidth = section.above_zero<BytesPerSecond>("memory_bandwidth");
+  device.memory = section.above_zero<Bytes>("memory");
   device.asynchronous = section.optional("asynchronous", true);
   device.host_memory_bandwidth = device.memory_bandwidth;
   if (const auto host = section.maybe("host")) {
@@ -173,7 +155,7 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
   }
   if (const auto target = section.maybe("gfx")) device.gfx = read_gfx(*target);
   if (const auto count = section.maybe("multiprocessors")) device.multiprocessors = read_at_least(*count, 1);
-  if (const auto share = section.maybe("assumed_efficiency")) device.assumed_efficiency = read_efficiency(*share);
+  if (const auto share = section.maybe("assumed_efficiency")) device.assumed_efficiency = read_part(*share);
   device.generation = section.optional<Name>("generation", {}).value;
   if (device.generation.empty() && device.assumed_efficiency == 0) {
     where.fail("a \"generation\" whose kernels are known, or an \"assumed_efficiency\"", "neither");
@@ -188,20 +170,13 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
 
 namespace {
 
-double read_positive_number(Section& section, std::string_view key) {
-  const Value value = section.child(key);
-  const auto number = read<double>(value);
-  if (!(number > 0)) value.fail("a positive number");
-  return number;
-}
-
 MathRates read_math(const Value& where) {
   Section section(where);
   MathRates rates;
-  rates.convolution = read_positive_number(section, "convolution");
-  rates.convolution_half = read_positive_number(section, "convolution_half");
-  rates.matmul = read_positive_number(section, "matmul");
-  rates.matmul_half = read_positive_number(section, "matmul_half");
+  rates.convolution = section.above_zero<double>("convolution");
+  rates.convolution_half = section.above_zero<double>("convolution_half");
+  rates.matmul = section.above_zero<double>("matmul");
+  rates.matmul_half = section.above_zero<double>("matmul_half");
   section.finish();
   return rates;
 }
@@ -211,11 +186,11 @@ void apply_generation(const Value& where, KernelRates& rates) {
   Section section(where);
   rates.known = true;
   rates.tensor_units = section.required<bool>("tensor_units");
-  rates.memory *= read_positive_number(section, "memory");
-  rates.vector.convolution *= read_positive_number(section, "vector_convolution");
-  rates.vector.matmul *= read_positive_number(section, "vector_matmul");
-  const double convolution = read_positive_number(section, "tensor_convolution");
-  const double matmul = read_positive_number(section, "tensor_matmul");
+  rates.memory *= section.above_zero<double>("memory");
+  rates.vector.convolution *= section.above_zero<double>("vector_convolution");
+  rates.vector.matmul *= section.above_zero<double>("vector_matmul");
+  const double convolution = section.above_zero<double>("tensor_convolution");
+  const double matmul = section.above_zero<double>("tensor_matmul");
   section.finish();
   for (MathRates* math : {&rates.tensor16, &rates.tensor32}) {
     math->convolution *= convolution;
@@ -232,15 +207,15 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   rates.tensor_units = true;
   for (const char* key : {"summary", "source", "command"}) section.required<Text>(key);
   rates.launch = section.required<Seconds>("launch");
-  rates.tail = read_positive_number(section, "tail");
-  rates.memory = read_positive_number(section, "memory");
-  rates.fast_filters = read_positive_number(section, "fast_filters");
+  rates.tail = section.above_zero<double>("tail");
+  rates.memory = section.above_zero<double>("memory");
+  rates.fast_filters = section.above_zero<double>("fast_filters");
   rates.vector = read_math(section.child("vector"));
   rates.tensor16 = read_math(section.child("tensor16"));
   rates.tensor32 = read_math(section.child("tensor32"));
   section.child("bands");    // workload/time_band.hpp
   section.maybe("carried");  // scenario/anchor.hpp
-  const double pointwise = read_positive_number(section, "pointwise");
+  const double pointwise = section.above_zero<double>("pointwise");
   for (const auto& [name, factors] : section.child("generations").members()) {
     if (name == generation) apply_generation(factors, rates);
   }

@@ -183,12 +183,12 @@ class Splitter {
     for (std::size_t i = first; i <= last && result_.refusal.empty(); ++i) {
       is_split_[i] = true;
       if (i == last) {
-        split_by_inputs(layers_[i]);
+        split_product(layers_[i], true);
       } else if (is_product_with_weights(layers_[i])) {
         if (layers_[i].input_elements != layers_[first].gathers) {
           return refuse(fmt::format("a branch whose products read one input, not {}", layers_[i].name));
         }
-        split_by_outputs(layers_[i]);
+        split_product(layers_[i], false);
       } else if (!layers_[i].type.starts_with("lora")) {
         split_between(layers_[i]);
       }
@@ -199,22 +199,14 @@ class Splitter {
     if (extent % ranks_ != 0) refuse(fmt::format("a divisor of the {} {} of {}", extent, what, layer.name));
   }
 
-  void split_by_outputs(Layer& layer) {
+  /// By outputs, or by inputs: then every rank adds its part of the sums, and the bias comes after.
+  void split_product(Layer& layer, bool by_inputs) {
     const std::int64_t inputs = summed_inputs_of(layer);
-    if (!layer.output_shape.empty()) expect_divides(layer.output_shape.back(), layer, "columns");
-    for (Tensor& tensor : layer.tensors) split_weight(tensor, inputs, false, ranks_);
-    split_shape(layer.output_shape, ranks_);
-    layer.output_elements /= ranks_;
-    layer.macs /= ranks_;
-  }
-
-  /// Every rank adds its part of the sums; the bias comes after.
-  void split_by_inputs(Layer& layer) {
-    const std::int64_t inputs = summed_inputs_of(layer);
-    expect_divides(inputs, layer, "inputs");
-    for (Tensor& tensor : layer.tensors) split_weight(tensor, inputs, true, ranks_);
-    split_shape(layer.input_shape, ranks_);
-    layer.input_elements /= ranks_;
+    if (by_inputs) expect_divides(inputs, layer, "inputs");
+    if (!by_inputs && !layer.output_shape.empty()) expect_divides(layer.output_shape.back(), layer, "columns");
+    for (Tensor& tensor : layer.tensors) split_weight(tensor, inputs, by_inputs, ranks_);
+    split_shape(by_inputs ? layer.input_shape : layer.output_shape, ranks_);
+    (by_inputs ? layer.input_elements : layer.output_elements) /= ranks_;
     layer.macs /= ranks_;
   }
 
@@ -235,13 +227,13 @@ class Splitter {
     if (!is_split_[at + 2]) return;
     is_split_[at] = is_split_[at + 1] = true;
     if (layers_[at + 2].sums > 0) {
-      split_by_inputs(a);
+      split_product(a, true);
       a.sums = a.output_elements;
       if (!shares_tokens_) return;
       for (double Layer::*part : {&Layer::macs, &Layer::input_elements, &Layer::output_elements}) b.*part /= ranks_;
       return;
     }
-    split_by_outputs(b);
+    split_product(b, false);
     b.gathers = b.input_elements;
     is_split_[at + 3] = true;
     split_between(layers_[at + 3]);

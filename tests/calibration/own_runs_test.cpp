@@ -121,7 +121,7 @@ TEST(OwnRuns, AreRefusedWhereTheySayNothing) {
   EXPECT_THAT(refusal("ranks,samples_per_second\n"), StartsWith("runs.csv:1: expected at least one run below"));
   EXPECT_THAT(refusal(good + "1,101\n"), HasSubstr("at least two numbers of ranks"));
   EXPECT_THAT(refusal(good + "1,101\n"), HasSubstr("1 ranks, batch 32 alone"));
-  EXPECT_THAT(refusal(good + "2,0\n"), HasSubstr("a positive number"));
+  EXPECT_THAT(refusal(good + "2,0\n"), HasSubstr("a number above 0"));
   EXPECT_THAT(refusal(good + "2,\n"), HasSubstr("either \"samples_per_second\" or \"iteration_seconds\""));
   EXPECT_THAT(refusal("ranks,samples_per_second,iteration_seconds\n1,1,1\n2,1,1\n"), HasSubstr("either"));
   EXPECT_THAT(refusal(good + "0,160\n"), StartsWith("runs.csv:3: "));

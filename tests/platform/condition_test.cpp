@@ -116,7 +116,8 @@ TEST(Condition, GoesTheOtherWayRoundATorus) {
 
 TEST(Condition, IsRefusedWhereItSaysWhatCannotBe) {
   EXPECT_THAT(refusal(R"({"degraded": {"leaf7": "50 %"}})"), HasSubstr("expected a link that \"leaf7\""));
-  EXPECT_THAT(refusal(R"({"degraded": {"leaf0": "0 %"}})"), HasSubstr("/condition/degraded/leaf0: expected what is"));
+  EXPECT_THAT(refusal(R"({"degraded": {"leaf0": "0 %"}})"),
+              HasSubstr("/condition/degraded/leaf0: expected a percentage above 0 %"));
   EXPECT_THAT(refusal(R"({"degraded": {"leaf0": "120 %"}})"), HasSubstr("up to 100 %"));
   EXPECT_THAT(refusal(R"({"background": {"leaf0-*": "8 GB/s"}})"),
               HasSubstr("expected less background than the 64 Gbit"));

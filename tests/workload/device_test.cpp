@@ -49,11 +49,11 @@ TEST(Device, TakesRatesMemoryAndMeasurementsAsWritten) {
 
 TEST(Device, RefusesRatesThatAreNotPositive) {
   EXPECT_THAT(reading_with("/peak/fp32", "0 TFLOP/s"),
-              ThrowsMessage<InputError>(HasSubstr("/peak/fp32: expected a positive compute rate")));
-  EXPECT_THAT(reading_with("/memory_bandwidth", "0 B/s"), ThrowsMessage<InputError>(HasSubstr("a positive rate")));
-  EXPECT_THAT(reading_with("/memory", "0 B"), ThrowsMessage<InputError>(HasSubstr("a positive size")));
+              ThrowsMessage<InputError>(HasSubstr("/peak/fp32: expected a quantity above 0")));
+  EXPECT_THAT(reading_with("/memory_bandwidth", "0 B/s"), ThrowsMessage<InputError>(HasSubstr("a quantity above 0")));
+  EXPECT_THAT(reading_with("/memory", "0 B"), ThrowsMessage<InputError>(HasSubstr("a quantity above 0")));
   EXPECT_THAT(reading_with("/measurements/0/samples_per_second", "0"),
-              ThrowsMessage<InputError>(HasSubstr("a positive number")));
+              ThrowsMessage<InputError>(HasSubstr("a number above 0")));
 }
 
 TEST(Device, RefusesAPrecisionItDoesNotKnowWithTheNearestName) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "collective/proof.hpp"
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
 
@@ -84,17 +85,8 @@ Schedule read_schedule(const std::filesystem::path& file, const TextReader& text
 namespace {
 
 Action read_action(const Value& where) {
-  const auto text = read<std::string>(where);
-  if (text == "copy") return Action::copy;
-  if (text == "reduce") return Action::reduce;
-  if (text == "relay") return Action::relay;
-  where.fail_unknown("an action", {"copy", "reduce", "relay"});
-}
-
-Operation read_operation(const Value& where) {
-  const Operation* operation = find_operation(read<std::string>(where));
-  if (operation == nullptr) where.fail_unknown("an operation", operation_names());
-  return *operation;
+  return read_choice<Action>(where, "an action",
+                             {{"copy", Action::copy}, {"reduce", Action::reduce}, {"relay", Action::relay}});
 }
 
 Transfer read_transfer(const Value& where) {

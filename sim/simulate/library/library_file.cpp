@@ -93,12 +93,6 @@ Section read_block(const Value& value) {
   return section;
 }
 
-Operation read_operation(const Value& value) {
-  const Operation* operation = find_operation(read<std::string>(value));
-  if (operation == nullptr) value.fail_unknown("an operation", operation_names());
-  return *operation;
-}
-
 double number_in(const Value& value, std::string_view unit) {
   if (unit.empty()) {
     const auto number = read<double>(value);

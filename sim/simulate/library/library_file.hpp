@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 
 #include "collective/operation.hpp"
-#include "config/section.hpp"
+#include "config/named.hpp"
 
 namespace farandole { inline namespace simulate {
 
@@ -40,9 +40,6 @@ std::optional<LibraryFile> read_library_file(const std::string& name);
 
 /// The members of a block beside its kind, source and range, which must be there.
 Section read_block(const Value& value);
-
-/// An operation's name.
-Operation read_operation(const Value& value);
 
 /// "4.4 us" as 4.4 of `unit`, exactly; a bare number where that is empty. Not below 0.
 double number_in(const Value& value, std::string_view unit);
@@ -78,16 +75,6 @@ auto read_generations(const Value& value, const std::array<const char*, N>& name
   }
   section.finish();
   return all;
-}
-
-/// The place of a name among those.
-template <std::size_t N>
-std::size_t read_place(const Value& value, std::string_view what, const std::array<const char*, N>& names) {
-  const auto name = read<std::string>(value);
-  for (std::size_t i = 0; i < N; ++i) {
-    if (name == names.at(i)) return i;
-  }
-  value.fail_unknown(what, {names.begin(), names.end()});
 }
 
 }}  // namespace farandole::simulate

@@ -56,10 +56,7 @@ std::unique_ptr<Strategy> make_allgather(const Allgather& settings, const Strate
 
 StrategyChoice read_allgather(const StrategyInput& input) {
   Allgather settings;
-  if (const auto density = input.section.maybe("density")) {
-    settings.density = read<Fraction>(*density).value;
-    if (!(settings.density > 0 && settings.density <= 1)) density->fail("a percentage above 0 % and up to 100 %");
-  }
+  if (const auto density = input.section.maybe("density")) settings.density = read_part(*density);
   settings.overlap = input.section.optional("overlap", settings.overlap);
   StrategyChoice choice;
   choice.accumulation = read_accumulation(input.section);

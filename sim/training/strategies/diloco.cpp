@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
@@ -93,17 +94,10 @@ Diloco read_settings(const StrategyInput& input) {
     diloco.overlap_steps = read_between(*overlap, 0, 1);
     if (diloco.overlap_steps >= diloco.inner_steps) overlap->fail("fewer than inner_steps");
   }
-  if (const auto type = section.maybe("outer_type")) {
-    const auto name = read<std::string>(*type);
-    const auto known = std::ranges::find(outer_types, name, &OuterType::name);
-    if (known == outer_types.end()) type->fail_unknown("a type", {"fp32", "bf16", "fp16", "fp8", "fp4"});
-    diloco.type = *known;
-  }
-  if (const auto outer = section.maybe("outer_optimizer")) {
-    const auto name = read<std::string>(*outer);
-    if (name != "nesterov" && name != "sgd") outer->fail_unknown("an outer optimizer", {"nesterov", "sgd"});
-    diloco.nesterov = name == "nesterov";
-  }
+  if (const auto type = section.maybe("outer_type"))
+    diloco.type = read_named(*type, "a type", outer_types, &OuterType::name);
+  if (const auto outer = section.maybe("outer_optimizer"))
+    diloco.nesterov = read_place(*outer, "an outer optimizer", std::array{"nesterov", "sgd"}) == 0;
   return diloco;
 }
 

@@ -1,10 +1,12 @@
 // What a scenario says about Horovod: its release, pasted HOROVOD_* variables, and settings of the same meaning.
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "config/listed_members.hpp"
+#include "config/named.hpp"
 #include "training/strategies/horovod.hpp"
 #include "training/strategies/negotiation.hpp"
 #include "training/strategies/rows.hpp"
@@ -63,9 +65,7 @@ Tunable tunable_of(const HorovodProfile& profile, const StrategySite& site, cons
 bool read_adasum(Section& section, const HorovodProfile& profile, CompressionSettings compression) {
   const auto op = section.maybe("op");
   if (!op) return false;
-  const auto text = read<std::string>(*op);
-  if (text != "average" && text != "adasum") op->fail_unknown("what is made of gradients", {"average", "adasum"});
-  if (text == "average") return false;
+  if (read_place(*op, "what is made of gradients", std::array{"average", "adasum"}) == 0) return false;
   if (!is_at_least(profile.version, "0.19.0")) op->fail("Horovod 0.19.0 or later for Adasum", profile.version);
   if (profile.hierarchical_allreduce) op->fail("Adasum, or HOROVOD_HIERARCHICAL_ALLREDUCE; it has levels of its own");
   if (compression.kind != Compression::none && compression.kind != Compression::fp16) {

@@ -1,8 +1,10 @@
 // DeepSpeed's ZeRO, stages 1 to 3.
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "training/strategies/rows.hpp"
 #include "training/strategies/sharded.hpp"
@@ -31,9 +33,7 @@ StrategyChoice read_zero(const StrategyInput& input) {
   const auto bucket = section.maybe("reduce_bucket_size");
   const double elements = bucket ? read_at_least(*bucket, 1) : default_bucket;
   const auto type = section.maybe("communication_data_type");
-  const std::string type_name = type ? read<std::string>(*type) : "bf16";
-  const std::vector<std::string> types{"bf16", "fp16", "fp32"};
-  if (std::ranges::find(types, type_name) == types.end()) type->fail_unknown("a type", types);
+  const std::string type_name = type ? read_named(*type, "a type", std::array{"bf16", "fp16", "fp32"}) : "bf16";
   const Bytes element = type_name == "fp32" ? 4_B : 2_B;
   plan.parameter_element = 2_B;
   plan.gradient_element = element;
