@@ -286,10 +286,22 @@ TEST(NcclChunks, StepsBetweenNodesAreThoseOfTheChunkThatLeavesMostOften) {
   }
 }
 
-TEST(NcclChunks, ChainsFromOrToARootTakeWhatNcclReckons) {
-  const Modelled chain("2.18", dgx_a100(1), 8, 80, Operation::broadcast);
-  const NcclChoice choice = chain.model.choice_of(ring, simple, 64_MiB);
-  EXPECT_EQ(chain.model.taken(choice, 64_MiB).time(64_MiB), choice.cost.time(64_MiB));
+/// Whatever NCCL counts: one hop for all where its channels are the same, on one node or with one NIC.
+TEST(NcclChunks, AChainFromARootPassesEveryRankAsAStepOfARingDoes) {
+  const Modelled node("2.18", dgx_a100(1), 8, 80, Operation::broadcast);
+  EXPECT_NEAR(node.microseconds(ring, simple, 64_MiB), 22.5 + 7 * 4.1 + 67108864 / 240e3, 1e-6);
+  EXPECT_NEAR(node.microseconds(ring, ll, 8_B), 8.0 + 7 * 1.0, 1e-3);
+  for (const int nodes : {2, 16, 128}) {
+    for (const int nics : {1, 8}) {
+      const auto waits = [&](Operation operation) {
+        const Modelled cluster("2.18", test::gpu_nodes({nodes, 8, nics, 300_GBps, 25_GBps}), 8 * nodes, 80, operation);
+        const NcclCost cost = cluster.model.taken(cluster.model.choice_of(ring, ll, 8_B), 8_B);
+        return (cost.base + cost.hops).si();
+      };
+      for (const Operation rooted : {Operation::broadcast, Operation::reduce})
+        EXPECT_DOUBLE_EQ(waits(rooted), waits(Operation::allgather)) << nodes << ' ' << nics;
+    }
+  }
 }
 
 TEST(NcclChunks, BeforeHopperLl128GoesNoFasterThanItWasMeasuredFor27) {

@@ -64,6 +64,19 @@ TEST(RcclModel, EightMi300xHaveSevenLinksOf48AndNoTreesOfSimpleAmongThem) {
   }
 }
 
+/// 15 hops over two nodes, one of which crosses; the others wait for a posting of 2 us.
+TEST(RcclModel, AChainFromARootPassesEveryRankWhateverCountsForTheChoice) {
+  for (const Operation rooted : {Operation::broadcast, Operation::reduce}) {
+    const auto latency = [&](int nodes) {
+      const NcclCost cost = frontier(nodes, rooted).model.choose(8_B).cost;
+      return 1e6 * (cost.base + cost.hops).si();
+    };
+    EXPECT_NEAR(latency(1), 12 + 7 * .8, 1e-6);
+    EXPECT_NEAR(latency(2), 12 + 14 * 2.0 + 9.5, 1e-6);
+    EXPECT_NEAR(latency(128), 12 + 896 * 2.0 + 127 * 9.5, 1e-6);
+  }
+}
+
 TEST(RcclModel, EightMi300xSumUpEverybodyWithEverybodyFrom1KibTo4Mib) {
   // Two hops; an eighth of the data twice over one of seven links of 48 GB/s, half of which is payload of LL.
   const auto node = mi300x("2.26", 1);

@@ -137,9 +137,9 @@ NcclCost NcclModel::ring_of_ll(Bytes size, NcclCost reckoned) const {
 
 /// Of LL inside a node; a tree there is a chain up and down, with as many hops as a ring.
 NcclCost NcclModel::with_own_hops(NcclCost reckoned) const {
-  if (!has_own_latencies() || has_root(operation_) || reckoned.rate == BytesPerSecond(0)) return reckoned;
+  if (!has_own_latencies() || reckoned.rate == BytesPerSecond(0)) return reckoned;
   reckoned.base = Seconds(1e-6 * devices_.ll_base);
-  reckoned.hops = Seconds(1e-6 * devices_.ll_hop * ring_steps_of(operation_, graph_.ranks));
+  reckoned.hops = Seconds(1e-6 * devices_.ll_hop * ring_hops_of(operation_, graph_.ranks));
   return reckoned;
 }
 
@@ -193,12 +193,21 @@ NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost r
   return reckoned;
 }
 
+/// Of a broadcast or a reduce the first slice passes from rank to rank, as a step of a ring does, and the rest follows.
+NcclCost NcclModel::down_the_chain(NcclProtocol protocol, NcclCost reckoned) const {
+  reckoned.hops = Seconds(1e-6 * ring_hops(protocol));
+  if (!has_own_latencies() || protocol != NcclProtocol::simple) return reckoned;
+  reckoned.base = Seconds(1e-6 * devices_.simple_base);
+  reckoned.hops = Seconds(1e-6 * devices_.slice_wait * ring_hops_of(operation_, graph_.ranks));
+  return reckoned;
+}
+
 NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   NcclCost reckoned = cost(choice.algorithm, choice.protocol, size);
-  if (choice.algorithm == NcclAlgorithm::ring && choice.protocol == NcclProtocol::ll) return ring_of_ll(size, reckoned);
-  const bool is_sliced = choice.algorithm == NcclAlgorithm::ring && choice.protocol != NcclProtocol::ll &&
-                         !has_root(operation_) && reckoned.rate > BytesPerSecond(0);
-  if (is_sliced) return slice_by_slice(choice.protocol, size, reckoned);
+  const bool is_ring = choice.algorithm == NcclAlgorithm::ring && reckoned.rate > BytesPerSecond(0);
+  if (is_ring && has_root(operation_)) reckoned = down_the_chain(choice.protocol, reckoned);
+  if (is_ring && choice.protocol == NcclProtocol::ll) return ring_of_ll(size, reckoned);
+  if (is_ring && !has_root(operation_)) return slice_by_slice(choice.protocol, size, reckoned);
   if (is_nvls(choice.algorithm) && size > Bytes(0)) return chunk_by_chunk(choice, size, reckoned);
   const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&
                          reckoned.rate > BytesPerSecond(0) && choice.protocol != NcclProtocol::ll128;

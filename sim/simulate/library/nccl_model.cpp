@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "collective/specification.hpp"
 
@@ -52,6 +53,10 @@ std::size_t family_of(int capability) {
 int ring_steps_of(Operation operation, int members) {
   if (operation == Operation::allreduce) return 2 * (members - 1);
   return has_root(operation) ? members : members - 1;
+}
+
+int ring_hops_of(Operation operation, int members) {
+  return has_root(operation) ? members - 1 : ring_steps_of(operation, members);
 }
 
 std::string name(NcclAlgorithm algorithm) {
@@ -159,31 +164,40 @@ double NcclModel::posting(NcclProtocol protocol) const {
   return protocol == NcclProtocol::simple ? 3 * once : once;
 }
 
-double NcclModel::ring_hops(NcclProtocol protocol) const {
-  const int steps = ring_steps_of(operation_, graph_.ranks);
-  const bool is_exposed = tuning_.ring_steps == NcclRingSteps::net_as_trees && graph_.ranks == graph_.nodes;
+double ring_waits(Operation operation, const ChannelGraph& graph, NcclRingSteps counted, NcclProtocol protocol,
+                  const NcclHop& hop, double posting) {
+  const int steps = ring_hops_of(operation, graph.ranks);
+  const bool is_exposed = counted == NcclRingSteps::net_as_trees && graph.ranks == graph.nodes;
   const double net = hop(LinkClass::net, is_exposed ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
-  double inside = hop(graph_.inside, NcclAlgorithm::ring, protocol);
-  if (graph_.nodes == 1) return steps * inside;
-  if (tuning_.ring_steps == NcclRingSteps::all_alike) return steps * net;
-  int crossing = ring_steps_of(operation_, graph_.nodes);
-  if (tuning_.ring_steps == NcclRingSteps::net_apart) {
+  double inside = hop(graph.inside, NcclAlgorithm::ring, protocol);
+  if (graph.nodes == 1) return steps * inside;
+  if (counted == NcclRingSteps::all_alike) return steps * net;
+  int crossing = ring_hops_of(operation, graph.nodes);
+  if (counted == NcclRingSteps::net_apart) {
     if (protocol == NcclProtocol::ll) inside *= 1.8;
   } else {
-    const bool counts_return = tuning_.ring_steps == NcclRingSteps::net_and_posting;
-    if (operation_ == Operation::allreduce && counts_return) crossing = 2 * graph_.nodes;
-    inside = std::max(inside, posting(protocol));
+    const bool counts_return = counted == NcclRingSteps::net_and_posting;
+    if (operation == Operation::allreduce && counts_return) crossing = 2 * graph.nodes;
+    inside = std::max(inside, posting);
   }
   return (steps - crossing) * inside + crossing * net;
 }
 
-/// A chunk passes all ranks; where all channels are the same, chunks follow so closely that only one step counts.
-double NcclModel::rooted_hops(NcclProtocol protocol) const {
-  const LinkClass over = graph_.nodes == 1 ? graph_.inside : LinkClass::net;
-  const bool has_same_channels = rings_ == 1 || (graph_.nodes == 1 && graph_.is_switched);
+double rooted_waits(const ChannelGraph& graph, bool has_same_channels, NcclProtocol protocol, const NcclHop& hop) {
+  const LinkClass over = graph.nodes == 1 ? graph.inside : LinkClass::net;
   if (has_same_channels) return hop(over, NcclAlgorithm::ring, protocol);
   const bool is_simple = protocol == NcclProtocol::simple;
-  return graph_.ranks * hop(over, is_simple ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
+  return graph.ranks * hop(over, is_simple ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
+}
+
+double NcclModel::ring_hops(NcclProtocol protocol) const {
+  return ring_waits(operation_, graph_, tuning_.ring_steps, protocol, std::bind_front(&NcclModel::hop, this),
+                    posting(protocol));
+}
+
+double NcclModel::rooted_hops(NcclProtocol protocol) const {
+  const bool has_same_channels = rings_ == 1 || (graph_.nodes == 1 && graph_.is_switched);
+  return rooted_waits(graph_, has_same_channels, protocol, std::bind_front(&NcclModel::hop, this));
 }
 
 double NcclModel::tree_hops(NcclProtocol protocol) const {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -95,6 +96,16 @@ std::size_t family_of(int capability);
 
 /// What a rank does in turn for so many members, itself among them, along a ring.
 int ring_steps_of(Operation operation, int members);
+/// What a byte passes in turn: of a broadcast or a reduce all but its own.
+int ring_hops_of(Operation operation, int members);
+
+/// What a step takes, us.
+using NcclHop = std::function<double(LinkClass over, NcclAlgorithm algorithm, NcclProtocol protocol)>;
+/// All that a ring waits, us, as a release counts its steps; those in a node take no less than `posting` one.
+double ring_waits(Operation operation, const ChannelGraph& graph, NcclRingSteps counted, NcclProtocol protocol,
+                  const NcclHop& hop, double posting);
+/// What a release counts of a broadcast or a reduce when it chooses: one step where all channels are the same.
+double rooted_waits(const ChannelGraph& graph, bool has_same_channels, NcclProtocol protocol, const NcclHop& hop);
 
 /// Of messages that are not part of an algorithm (ncclSend and ncclRecv).
 struct NcclMessages {
@@ -185,6 +196,7 @@ class NcclModel {
   [[nodiscard]] NcclCost ring_of_ll(Bytes size, NcclCost reckoned) const;
   [[nodiscard]] double last_part(double message) const;
   [[nodiscard]] NcclCost with_own_hops(NcclCost reckoned) const;
+  [[nodiscard]] NcclCost down_the_chain(NcclProtocol protocol, NcclCost reckoned) const;
   [[nodiscard]] double tree_bus() const;
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
   [[nodiscard]] double ring_rate(NcclProtocol protocol) const;

@@ -47,10 +47,7 @@ RcclMachine read_machine(const Value& value, const std::vector<std::string>& tab
                       read_at_least(section.child("nics"), 0),       read_at_least(section.child("fewest_links"), 1),
                       read_at_least(section.child("most_links"), 1), 0,
                       read_at_least(section.child("channels"), 1)};
-  const Value table = section.child("table");
-  const auto found = std::ranges::find(tables, read<std::string>(table));
-  if (found == tables.end()) table.fail_unknown("a table", tables);
-  machine.table = static_cast<std::size_t>(found - tables.begin());
+  machine.table = read_place(section.child("table"), "a table", tables);
   machine.has_ll128 = section.optional<bool>("ll128", false);
   if (const auto rings = section.maybe("rings")) {
     for (const Value& ring : rings->elements()) machine.rings.push_back(read<std::vector<int>>(ring));
@@ -204,16 +201,8 @@ bool RcclModel::is_there(NcclAlgorithm algorithm, NcclProtocol protocol) const {
 }
 
 double RcclModel::ring_hops(NcclProtocol protocol) const {
-  const int steps = ring_steps_of(operation_, graph_.ranks);
-  const bool is_newer = tuning_.ring_steps == NcclRingSteps::net_as_trees;
-  const bool is_exposed = is_newer && graph_.ranks == graph_.nodes;
-  double inside = hop(graph_.inside, NcclAlgorithm::ring, protocol);
-  if (graph_.nodes == 1) return steps * inside;
-  const double net = hop(LinkClass::net, is_exposed ? NcclAlgorithm::tree : NcclAlgorithm::ring, protocol);
-  int crossing = ring_steps_of(operation_, graph_.nodes);
-  if (!is_newer && operation_ == Operation::allreduce) crossing = 2 * graph_.nodes;
-  inside = std::max(inside, posting(protocol));
-  return (steps - crossing) * inside + crossing * net;
+  return ring_waits(operation_, graph_, tuning_.ring_steps, protocol, std::bind_front(&RcclModel::hop, this),
+                    posting(protocol));
 }
 
 double RcclModel::hops(NcclAlgorithm algorithm, NcclProtocol protocol) const {
@@ -222,11 +211,8 @@ double RcclModel::hops(NcclAlgorithm algorithm, NcclProtocol protocol) const {
                 std::floor(std::log2(graph_.nodes)) * hop(LinkClass::net, algorithm, protocol));
   }
   if (!has_root(operation_)) return ring_hops(protocol);
-  const LinkClass over = graph_.nodes == 1 ? graph_.inside : LinkClass::net;
-  // Rings that were laid by hand count as the same everywhere, so that only one step counts.
-  if (machine_ != nullptr || channels_ == 2) return hop(over, algorithm, protocol);
-  const bool is_simple = protocol == NcclProtocol::simple;
-  return graph_.ranks * hop(over, is_simple ? NcclAlgorithm::tree : algorithm, protocol);
+  // Rings that were laid by hand count as the same everywhere.
+  return rooted_waits(graph_, machine_ != nullptr || channels_ == 2, protocol, std::bind_front(&RcclModel::hop, this));
 }
 
 NcclCost RcclModel::by_table(NcclAlgorithm algorithm, NcclProtocol protocol) const {
@@ -248,6 +234,7 @@ NcclCost RcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
 
 NcclCost RcclModel::taken(NcclAlgorithm algorithm, NcclProtocol protocol) const {
   NcclCost cost = by_table(algorithm, protocol);
+  if (has_root(operation_)) cost.hops = Seconds(1e-6 * ring_hops(protocol));  // whatever counts for the choice
   if (protocol == NcclProtocol::ll128 && cost.rate > BytesPerSecond(0)) {
     cost.rate = by_table(algorithm, NcclProtocol::simple).rate * rccl_payload.at(index_of(protocol));
   }
