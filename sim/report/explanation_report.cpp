@@ -108,7 +108,9 @@ void write_uncertain(std::ostream& out, const TrainingPoint& point) {
 void write_memory_of(std::ostream& out, const TrainingPoint& point) {
   const MemoryUse& memory = point.memory;
   out << "\nMemory of " << title(point) << ": " << decimal(memory.total()) << " of " << decimal(memory.device)
-      << " per device, at least (activations " << decimal(memory.activations) << ")\n";
+      << " per device (activations " << decimal(memory.activations) << ")";
+  if (memory.outside > Bytes(0)) out << ", and " << decimal(memory.outside) << " outside the framework's allocator";
+  out << "\n";
 }
 
 /// Where anything but training takes a share of the time.

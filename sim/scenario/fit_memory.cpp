@@ -28,12 +28,12 @@ Bytes server_shard(const Scenario& scenario) {
   return *std::ranges::max_element(kept);
 }
 
-MemoryEstimate memory_of_a_rank(const Scenario& scenario, int in_flight) {
+MemoryUse memory_of_a_rank(const Scenario& scenario, int in_flight) {
   const WorkloadSpec& workload = scenario.workload;
   const Bytes gradients =
       static_cast<double>(workload.of_rank().trainable_parameters()) * element_size(workload.gradient_type);
   const Bytes buffers = scenario.replicas() > 1 ? scenario.strategy.buffers : 0_B;
-  MemoryEstimate use = memory_use(
+  MemoryUse use = memory_use(
       workload.of_rank(), scenario.platform.device,
       {workload.precision,
        workload.batch_per_rank,
@@ -47,7 +47,10 @@ MemoryEstimate memory_of_a_rank(const Scenario& scenario, int in_flight) {
        {scenario.strategy.sharding_stage, scenario.strategy.shards_of(scenario.platform.ranks), scenario.strategy.kept},
        scenario.strategy.blocks_per_unit,
        in_flight,
-       scenario.strategy.no_sync && scenario.strategy.accumulation > 1});
+       scenario.strategy.no_sync && scenario.strategy.accumulation > 1,
+       workload.loss       ? workload.loss
+       : workload.compiled ? std::optional(Loss::fused)
+                           : std::nullopt});
   if (scenario.strategy.offloads_optimizer) use.optimizer_state = 0_B;
   if (scenario.strategy.servers) {
     use.optimizer_state = 0_B;
@@ -59,13 +62,13 @@ MemoryEstimate memory_of_a_rank(const Scenario& scenario, int in_flight) {
 }  // namespace
 
 /// Of a pipeline, of the stage that needs most.
-MemoryEstimate memory_of(const Scenario& scenario) {
+MemoryUse memory_of(const Scenario& scenario) {
   const int stages = scenario.strategy.pipeline;
   if (stages == 1) return memory_of_a_rank(scenario, 1);
-  MemoryEstimate most;
+  MemoryUse most;
   for (int stage = 0; stage < stages; ++stage) {
     const int in_flight = StagePlace{stage, stages}.in_flight(scenario.strategy.accumulation);
-    const MemoryEstimate use = memory_of_a_rank(stage_of(scenario, scenario.platform.placement, stage), in_flight);
+    const MemoryUse use = memory_of_a_rank(stage_of(scenario, scenario.platform.placement, stage), in_flight);
     if (use.total() > most.total()) most = use;
   }
   return most;
@@ -74,8 +77,7 @@ MemoryEstimate memory_of(const Scenario& scenario) {
 namespace {
 
 bool would_fit(const Scenario& scenario) {
-  const MemoryEstimate use = memory_of(scenario);
-  return use.total() <= use.device;
+  return memory_of(scenario).fits();
 }
 
 /// That much recomputation and more, of a model that has blocks.
@@ -97,6 +99,14 @@ std::vector<std::string> recomputations_to_fit(Scenario scenario, Bytes activati
     return {fmt::format("\"recompute\": \"{}\", {} less", name(more), decimal(less))};
   }
   return {};
+}
+
+/// The same of a loss that keeps less.
+std::vector<std::string> losses_to_fit(Scenario scenario, Bytes activations) {
+  scenario.workload.loss = Loss::fused;
+  const MemoryUse use = memory_of(scenario);
+  if (!use.fits() || use.activations >= activations) return {};
+  return {fmt::format("\"loss\": \"fused\", {} less", decimal(activations - use.activations))};
 }
 
 /// Fewer samples a pass, whose gradients add up: whole, or where those are too much and the strategy can, as shards.
@@ -167,10 +177,11 @@ std::vector<std::string> pipelines_to_fit(const Scenario& scenario) {
 }
 
 /// Recomputation, which changes nothing but time, first; another parallelism, which changes most, last.
-std::vector<std::string> ways_out(const Scenario& scenario, const MemoryEstimate& use) {
+std::vector<std::string> ways_out(const Scenario& scenario, const MemoryUse& use) {
   const bool shares_state = scenario.strategy.sharding_stage > 0;
   std::vector<std::string> ways = recomputations_to_fit(scenario, use.activations);
   const auto add = [&](const std::vector<std::string>& more) { ways.insert(ways.end(), more.begin(), more.end()); };
+  add(losses_to_fit(scenario, use.activations));
   const int smaller = largest_batch(use, scenario.workload.batch_per_rank);
   if (smaller > 0) ways.push_back(fmt::format("a smaller batch, at most {} per rank", smaller));
   add(accumulations_to_fit(scenario));
@@ -186,15 +197,17 @@ std::vector<std::string> ways_out(const Scenario& scenario, const MemoryEstimate
 
 }  // namespace
 
-std::optional<std::string> memory_note(const Scenario& scenario, const MemoryEstimate& use) {
-  if (!scenario.platform.device.asynchronous || use.total() <= use.device) return std::nullopt;
-  return fmt::format("may not fit: {} of {} where inputs of products are kept in bf16, {} where they are in fp8",
-                     decimal(use.total()), decimal(use.device), decimal(use.at_least()));
+std::optional<std::string> memory_note(const Scenario& scenario, const MemoryUse& use) {
+  if (!scenario.platform.device.asynchronous || use.fits()) return std::nullopt;
+  return fmt::format("may not fit: {} and {} outside the framework's allocator, of {}; {} at least, {}",
+                     decimal(use.total()), decimal(use.outside), decimal(use.device), decimal(use.at_least()),
+                     scenario.workload.precision == Precision::fp8 ? "where inputs of products are kept in fp8"
+                                                                   : "where the allocator gives back what is free");
 }
 
 void refuse_what_does_not_fit(const Scenario& scenario, const Value& workload) {
   const Device& device = scenario.platform.device;
-  const MemoryEstimate use = memory_of(scenario);
+  const MemoryUse use = memory_of(scenario);
   if (!device.asynchronous || use.at_least() <= use.device) return;
   throw DoesNotFit(workload.place(),
                    fmt::format("a job that fits into the {} of a {}", decimal(device.memory), device.name),

@@ -9,7 +9,7 @@
 
 namespace farandole { inline namespace scenario {
 
-MemoryEstimate memory_of(const Scenario& scenario);
+MemoryUse memory_of(const Scenario& scenario);
 
 /// Its own kind of error, so that a search may leave such points out.
 class DoesNotFit : public InputError {
@@ -18,7 +18,7 @@ class DoesNotFit : public InputError {
 };
 
 /// What a point says that fits or not as the program keeps its activations.
-std::optional<std::string> memory_note(const Scenario& scenario, const MemoryEstimate& use);
+std::optional<std::string> memory_note(const Scenario& scenario, const MemoryUse& use);
 
 /// Throws DoesNotFit at `workload` with the sum and the ways out where a GPU has too little memory whatever the program
 /// does. A CPU's own fast

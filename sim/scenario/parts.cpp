@@ -230,10 +230,9 @@ TrainingPoint described(const Scenario& scenario, const Job& job, const ComputeT
   point.compute_source = times.source;
   point.anchoring = anchoring_of(scenario.workload);
   point.gradient_bytes = job.gradient_bytes();
-  const MemoryEstimate memory = memory_of(scenario);
-  point.memory = memory;
+  point.memory = memory_of(scenario);
   point.notes = notes_of(scenario, job);
-  if (auto note = memory_note(scenario, memory)) point.notes.push_back(std::move(*note));
+  if (auto note = memory_note(scenario, point.memory)) point.notes.push_back(std::move(*note));
   return point;
 }
 

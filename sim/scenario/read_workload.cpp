@@ -126,6 +126,14 @@ void read_trained(Section& section, WorkloadSpec& workload) {
   if (!workload.model.is_trained_whole()) workload.profiles.clear();
 }
 
+Loss read_loss_of(const Value& where, const Model& model) {
+  const auto loss = read_choice<Loss>(where, "a way to compute a loss",
+                                      {{"plain", Loss::plain}, {"fused", Loss::fused}, {"chunked", Loss::chunked}});
+  if (!model.layers.back().type.ends_with("cross_entropy"))
+    where.fail("no \"loss\" of a model without one over a vocabulary", "\"" + read<std::string>(where) + "\"");
+  return loss;
+}
+
 Recompute read_recompute_of(const Value& where, const Model& model) {
   const Recompute recompute = read_recompute(where);
   if (recompute != Recompute::none && !has_blocks(model)) {
@@ -231,12 +239,8 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
   if (const auto recompute = section.maybe("recompute")) {
     workload.recompute = read_recompute_of(*recompute, workload.model);
   }
-  if (const auto efficiency = section.maybe("assumed_efficiency")) {
-    workload.assumed_efficiency = read<Fraction>(*efficiency).value;
-    if (!(*workload.assumed_efficiency > 0 && *workload.assumed_efficiency <= 1)) {
-      efficiency->fail("a percentage above 0 % and up to 100 %");
-    }
-  }
+  if (const auto loss = section.maybe("loss")) workload.loss = read_loss_of(*loss, workload.model);
+  if (const auto share = section.maybe("assumed_efficiency")) workload.assumed_efficiency = read_part(*share);
   workload.host_dispatch = read_host_dispatch(section.maybe("host_dispatch"), device);
   if (const auto steps = section.maybe("device_steps")) workload.device_steps = read_device_steps(*steps);
   workload.anchored_on = section.optional<std::string>("anchored_on", "");

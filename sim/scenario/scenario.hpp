@@ -179,6 +179,7 @@ struct WorkloadSpec {
   std::optional<GradientType> parameter_type;  // empty: as gradients and precision have it (training/memory.hpp)
   GradientType optimizer_state_type = GradientType::fp32;
   Recompute recompute = Recompute::none;
+  std::optional<Loss> loss{};                // empty: fused where all is compiled, else as the model's layer has it
   std::optional<double> assumed_efficiency;  // instead of the device's
   std::optional<Seconds> host_dispatch;      // empty: the host does not run ahead of the device
   std::vector<DeviceStep> device_steps;      // known of this model on this device, without what is recomputed

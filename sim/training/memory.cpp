@@ -80,6 +80,26 @@ Bytes gradients_of(double elements, const MemoryDemand& demand) {
   return std::max(shard, elements * std::min(number, element_size(demand.precision)));
 }
 
+constexpr Bytes statistic = 4_B;  // single precision
+
+bool is_loss(const Layer& layer) {
+  return layer.type.ends_with("cross_entropy");
+}
+
+bool is_fused_loss(const Layer& layer) {
+  return layer.type == "fused_cross_entropy";
+}
+
+Loss loss_of(const Layer& layer, std::optional<Loss> said) {
+  return said.value_or(is_fused_loss(layer) ? Loss::fused : Loss::plain);
+}
+
+/// Of a plain loss, beside its gradients in single precision.
+Bytes freed_logits_of(const Layer& layer, std::optional<Loss> said, Bytes element) {
+  const bool are_cast = is_loss(layer) && loss_of(layer, said) == Loss::plain && element < statistic;
+  return are_cast ? layer.input_elements * element : 0_B;
+}
+
 }  // namespace
 
 std::span<const Optimizer> optimizers() {
@@ -87,20 +107,27 @@ std::span<const Optimizer> optimizers() {
   return rows;
 }
 
-MemoryEstimate memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
+/// Assumed: a CUDA context with its kernels, some 0.5 GB, and as much of NCCL's buffers; of small devices a tenth.
+static Bytes outside_the_allocator(const Device& device) {
+  return device.asynchronous ? std::min(Bytes(1e9), device.memory / 10) : 0_B;
+}
+
+MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
   const auto elements = static_cast<double>(model.trainable_parameters());
   const double frozen = static_cast<double>(model.parameters()) - elements;
-  MemoryEstimate use;
+  MemoryUse use;
   use.parameters = parameters_of(elements, parameter_type_of(demand), demand) +
                    parameters_of(frozen, frozen_type_of(demand), demand);
   use.gradients = gradients_of(elements, demand);
   use.optimizer_state = optimizer_state_of(elements, demand);
   const auto activations = [&](std::optional<Bytes> input) {
-    return demand.batch *
-           activations_of_a_sample(model, element_size(demand.precision), demand.recompute, demand.in_flight, input);
+    return demand.batch * activations_of_a_sample(model, element_size(demand.precision), demand.recompute,
+                                                  demand.in_flight, input, demand.loss);
   };
   use.activations = activations({});
   if (demand.precision == Precision::fp8) use.spared = use.activations - activations(1_B);
+  use.spared += demand.batch * freed_logits_of(model.layers.back(), demand.loss, element_size(demand.precision));
+  use.outside = outside_the_allocator(device);
   use.fusion_buffers = demand.fusion_buffers;
   use.gathered = gathered(model, demand);
   use.server_shard = demand.server_shard;
@@ -120,7 +147,7 @@ std::string describe(const MemoryUse& use) {
 }
 
 int largest_batch(const MemoryUse& use, int batch) {
-  const Bytes room = use.device - (use.total() - use.activations);
+  const Bytes room = use.device - use.outside - (use.total() - use.activations);
   if (room <= Bytes(0)) return 0;
   return std::min(batch, static_cast<int>(room / (use.activations / batch)));
 }
@@ -128,10 +155,10 @@ int largest_batch(const MemoryUse& use, int batch) {
 std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks) {
   std::vector<std::string> ways;
   const Bytes shared = use.optimizer_state * (1 - 1.0 / ranks);
-  if (ranks > 1 && use.total() - shared <= use.device) {
+  if (ranks > 1 && use.total() - shared <= use.device - use.outside) {
     ways.push_back(fmt::format("a sharded optimizer, {} less on each of {} ranks", decimal(shared), ranks));
   }
-  const double parts = std::ceil(use.total() / use.device);
+  const double parts = std::ceil(use.total() / (use.device - use.outside));
   ways.push_back(fmt::format("model parallelism, the layers over at least {:.0f} devices", parts));
   return ways;
 }
@@ -146,39 +173,43 @@ struct Need {
 };
 
 constexpr std::array needs{
-    Need{"lora_add", false, false},      Need{"relu", false, true},      Need{"leaky_relu", false, true},
-    Need{"softmax", false, true},        Need{"sigmoid", false, true},   Need{"tanh", false, true},
-    Need{"attention", true, true},       Need{"dropout", false, false},  Need{"add", false, false},
-    Need{"concat", false, false},        Need{"rotary", false, false},   Need{"embedding", false, false},
-    Need{"flatten", false, false},       Need{"avg_pool", false, false}, Need{"adaptive_avg_pool", false, false},
-    Need{"cross_entropy", false, false}, Need{"", true, false}};
+    Need{"lora_add", false, false},      Need{"relu", false, true},         Need{"leaky_relu", false, true},
+    Need{"softmax", false, true},        Need{"sigmoid", false, true},      Need{"tanh", false, true},
+    Need{"attention", true, true},       Need{"dropout", false, false},     Need{"add", false, false},
+    Need{"concat", false, false},        Need{"rotary", false, false},      Need{"embedding", false, false},
+    Need{"flatten", false, false},       Need{"avg_pool", false, false},    Need{"adaptive_avg_pool", false, false},
+    Need{"cross_entropy", false, false}, Need{"fused_cross", false, false}, Need{"", true, false}};
 
 const Need& need_of(const Layer& layer) {
   return *std::ranges::find_if(needs, [&](const Need& row) { return layer.type.starts_with(row.type); });
 }
 
 constexpr Bytes mask_element = 1_B;
-constexpr Bytes statistic = 4_B;  // single precision
 
-/// Beside inputs and outputs.
-Bytes kept_besides(const Layer& layer) {
-  if (layer.type == "dropout") return layer.output_elements * mask_element;
-  if (layer.type == "cross_entropy") return layer.input_elements * statistic;
-  if (!is_fused_attention(layer) || layer.output_shape.empty()) return 0_B;
-  return layer.output_elements / static_cast<double>(layer.output_shape.back()) * statistic;
-}
-
-/// The gradient of the logarithms and that of the logits, in single precision, which are gone a moment later.
-Bytes worked_on(const Layer& layer) {
-  return layer.type == "cross_entropy" ? 2 * layer.input_elements * statistic : 0_B;
+/// What it keeps of its logits, and works on besides, in bytes of activations of that size (Loss).
+std::pair<Bytes, Bytes> logits_of(const Layer& layer, std::optional<Loss> said, Bytes element) {
+  constexpr double chunks = 8;
+  const Bytes all = layer.input_elements * element;
+  const Bytes logarithms = layer.input_elements * statistic;
+  const Bytes worked_on = 2 * logarithms + freed_logits_of(layer, said, element);
+  switch (loss_of(layer, said)) {
+    case Loss::plain:
+      return {logarithms, worked_on};
+    case Loss::fused:
+      return {all, is_fused_loss(layer) ? 0_B : all};
+    case Loss::chunked:
+      return {0_B, (logarithms + worked_on + all) / chunks};
+  }
+  return {};
 }
 
 class Activations {
  public:
-  Activations(const Model& model, Bytes element, Bytes input, Recompute recompute)
+  Activations(const Model& model, Bytes element, Bytes input, Recompute recompute, std::optional<Loss> loss)
       : layers_(model.layers),
         element_(element),
         input_(input),
+        loss_(loss),
         again_(recomputed(model, recompute)),
         recomputes_blocks_(recompute > Recompute::attention),
         first_(model.first_block_backward()) {}
@@ -191,7 +222,7 @@ class Activations {
       if (begins_block(i)) anew = 0_B;
       kept += held(i);
       if (again_[i] && !ends_block(i)) anew += usual(i) - held(i);
-      most = std::max(most, kept + worked_on(layers_[i]) + anew);
+      most = std::max(most, kept + (is_loss(layers_[i]) ? logits_of(layers_[i], loss_, element_).second : 0_B) + anew);
     }
     return most + (in_flight - 1) * kept;
   }
@@ -203,7 +234,7 @@ class Activations {
   }
   [[nodiscard]] bool output_needed(std::size_t i) const {
     if (i + 1 < first_) return false;
-    if (i + 1 == layers_.size()) return !layers_[i].type.ends_with("cross_entropy");  // a loss is one number
+    if (i + 1 == layers_.size()) return !is_loss(layers_[i]);  // a loss is one number
     return (i >= first_ && need_of(layers_[i]).output) || (need_of(layers_[i + 1]).input && !only_frozen_read(i));
   }
 
@@ -226,6 +257,14 @@ class Activations {
   static bool ends_branch(const Layer& layer) {
     return is_fused_attention(layer) || layer.type == "matmul" || layer.type.starts_with("add") ||
            layer.type.ends_with("norm");
+  }
+
+  /// Beside inputs and outputs.
+  [[nodiscard]] Bytes kept_besides(const Layer& layer) const {
+    if (layer.type == "dropout") return layer.output_elements * mask_element;
+    if (is_loss(layer)) return logits_of(layer, loss_, element_).first;
+    if (!is_fused_attention(layer) || layer.output_shape.empty()) return 0_B;
+    return layer.output_elements / static_cast<double>(layer.output_shape.back()) * statistic;
   }
   [[nodiscard]] Bytes output(std::size_t i) const { return layers_[i].output_elements * element_; }
 
@@ -256,6 +295,7 @@ class Activations {
   const std::vector<Layer>& layers_;
   Bytes element_;
   Bytes input_;  // of what only a product needs
+  std::optional<Loss> loss_;
   std::vector<bool> again_;
   bool recomputes_blocks_;  // from their inputs; else what is computed anew lies within one
   std::size_t first_;       // of the first block that has a backward pass
@@ -264,8 +304,8 @@ class Activations {
 }  // namespace
 
 Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight,
-                              std::optional<Bytes> input) {
-  return Activations(model, element, input.value_or(element), recompute).most(in_flight);
+                              std::optional<Bytes> input, std::optional<Loss> loss) {
+  return Activations(model, element, input.value_or(element), recompute, loss).most(in_flight);
 }
 
 }}  // namespace farandole::training

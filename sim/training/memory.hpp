@@ -20,14 +20,17 @@
 // the parameters (3): Rajbhandari et al., "ZeRO", arXiv:1910.02054.
 //
 // In fp8 a program may keep the inputs of products in one byte each (Transformer Engine) or in bf16 (torchao): the
-// larger is counted, and what is spared by the smaller stands beside it.
+// larger is counted, and what is spared by the smaller stands beside it. So does what an allocator would give back: the
+// logits of a plain loss in half precision, whose block is free when their gradients are made in single, and too short.
 //
-// Gradients of activations, workspaces of libraries, the framework's own memory and what its allocator keeps in reserve
-// are not counted: the sum less what may be spared is a lower bound, so a job that is refused cannot run, and one that
-// is let pass may still not. Gradients are counted in full beside all activations, as they are where several passes add
-// up to a step.
+// Gradients of activations, workspaces of libraries and blocks that are too short for anything are not counted: the sum
+// less what may be spared is a lower bound, so a job that is refused cannot run, and one that is let pass may still
+// not; eager programs reserve 7 % more than the sum (tests/training/measured_memory_test.cpp). A device's context and
+// communication buffers stand beside it, as `outside`. Gradients are counted in full beside all activations, as they
+// are where several passes add up to a step.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +60,16 @@ inline Optimizer usual_optimizer() {
   return {"momentum", 1};
 }
 
+/// How a loss over a vocabulary is computed. What it keeps of every logit for its backward pass, and has besides at its
+/// fullest:
+///   plain    its logarithm, 4 bytes; two gradients in single precision, and the logit itself where that is in half
+///            (torch.nn.functional.cross_entropy of logits.float())
+///   fused    the logit; its gradient (torch.compile, Liger), in its place where the layer is a "fused_cross_entropy"
+///            (Dao, flash-attention, losses/cross_entropy.py)
+///   chunked  nothing; all of plain's, of an eighth of them (torchtune's and torchtitan's eight chunks, each with its
+///            part of the head)
+enum class Loss : std::uint8_t { plain, fused, chunked };
+
 /// What `ranks` share among them: the optimizer's state from stage 1 on, gradients from 2, parameters at 3.
 struct Sharding {
   int stage = 0;
@@ -81,17 +94,10 @@ struct MemoryDemand {
   int blocks_per_unit = 1;     // that are gathered together; 0: all as one
   int in_flight = 1;           // micro-batches whose activations are kept at a time
   bool adds_up_whole = false;  // gradients of several passes, before they are shared
+  std::optional<Loss> loss{};  // empty: as the model's layer has it, plain unless it is a fused one
 };
 
-/// With how much of the activations a program may keep shorter: inputs of products, in fp8.
-struct MemoryEstimate : MemoryUse {
-  Bytes spared{};
-
-  /// Whatever the program does.
-  [[nodiscard]] Bytes at_least() const { return total() - spared; }
-};
-
-MemoryEstimate memory_use(const Model& model, const Device& device, const MemoryDemand& demand);
+MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand);
 
 /// "21.3 GiB = parameters 0.5 GiB + ...", parts without bytes left out.
 std::string describe(const MemoryUse& use);
@@ -112,14 +118,13 @@ std::vector<std::string> ways_to_fit(const MemoryUse& use, int ranks);
 // asked for needs); what neither a layer nor the next in the list needs is not kept. So a transformer's
 // block keeps s b h (34 + 5 a s / h) bytes in half precision (Korthikanti et al., arXiv:2205.05198, eq. 2), and
 // fused attention in place of scores and softmax nothing that grows with the square of the sequence but 4 bytes a query
-// and head. A loss over a vocabulary keeps its logarithms in single precision and works on two more copies; a fused
-// one keeps the logits and makes their gradients in their place (Dao, flash-attention, losses/cross_entropy.py).
+// and head.
 
 /// Of one sample at the fullest moment of a step: everything kept when the backward pass begins and what the loss works
 /// on, or what is left of it when a block has been computed anew. `element`: bytes of an activation. Of several
 /// micro-batches in flight all but one are kept as they are between their passes. `input`: bytes of one that only a
 /// product needs; empty: the same.
 Bytes activations_of_a_sample(const Model& model, Bytes element, Recompute recompute, int in_flight = 1,
-                              std::optional<Bytes> input = {});
+                              std::optional<Bytes> input = {}, std::optional<Loss> loss = {});
 
 }}  // namespace farandole::training

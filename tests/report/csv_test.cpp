@@ -42,20 +42,22 @@ std::string training_text(const std::vector<TrainingPoint>& points) {
 }
 
 TEST(TrainingCsv, FlattensTheBreakdown) {
-  EXPECT_EQ(training_text({vgg16_on_512_ranks()}),
-            "model,variant,ranks,nodes,platform,strategy,mode,algorithm,fidelity,iteration_seconds,"
-            "iteration_seconds_p50,iteration_seconds_p95,samples_per_second,scaling_efficiency,breakdown_compute,"
-            "breakdown_exposed_communication,breakdown_negotiation,breakdown_straggler,breakdown_input,"
-            "breakdown_checkpoint,breakdown_other,batch_per_rank,precision,gradient_type,compute_source,"
-            "compute_source_detail,collectives_per_iteration,strategy_options,gradient_bytes,folded,mean_staleness,"
-            "memory_parameters,memory_"
-            "gradients,memory_"
-            "optimizer_state,"
-            "memory_activations,memory_fusion_buffers,memory_server_shard,memory_gathered,memory_total,memory_device,"
-            "recompute,tflops_per_device\n"
-            "vgg16,torchvision,512,128,roce25-4xp100,horovod,synchronous,ring,flow,0.3125,0.31,0.33,104857.6,0.68,"
-            "0.2,0.1,0.0125,0.0,0.0,0.0,0.0,64,fp32,fp32,measured,measured,12,,553430976,true,0.0,0,0,0,0,0,0,0,0,0,"
-            "none,0.0\n");
+  EXPECT_EQ(
+      training_text({vgg16_on_512_ranks()}),
+      "model,variant,ranks,nodes,platform,strategy,mode,algorithm,fidelity,iteration_seconds,"
+      "iteration_seconds_p50,iteration_seconds_p95,samples_per_second,scaling_efficiency,breakdown_compute,"
+      "breakdown_exposed_communication,breakdown_negotiation,breakdown_straggler,breakdown_input,"
+      "breakdown_checkpoint,breakdown_other,batch_per_rank,precision,gradient_type,compute_source,"
+      "compute_source_detail,collectives_per_iteration,strategy_options,gradient_bytes,folded,mean_staleness,"
+      "memory_parameters,memory_"
+      "gradients,memory_"
+      "optimizer_state,"
+      "memory_activations,memory_fusion_buffers,memory_server_shard,memory_gathered,memory_total,memory_device,memory_"
+      "outside,memory_spared,"
+      "recompute,tflops_per_device\n"
+      "vgg16,torchvision,512,128,roce25-4xp100,horovod,synchronous,ring,flow,0.3125,0.31,0.33,104857.6,0.68,"
+      "0.2,0.1,0.0125,0.0,0.0,0.0,0.0,64,fp32,fp32,measured,measured,12,,553430976,true,0.0,0,0,0,0,0,0,0,0,0,0,0,"
+      "none,0.0\n");
 }
 
 TEST(TrainingCsv, OfNoPointsIsItsHeader) {

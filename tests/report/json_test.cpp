@@ -71,7 +71,7 @@ TEST(TrainingJson, HasEveryValueInSiUnits) {
     "batch_per_rank": 64, "precision": "fp32", "gradient_type": "fp32", "compute_source": "measured", "compute_source_detail": "measured", "collectives_per_iteration": 12,
     "strategy_options": "", "gradient_bytes": 553430976, "folded": true, "mean_staleness": 0.0,
     "memory": {"parameters": 0, "gradients": 0, "optimizer_state": 0, "activations": 0, "fusion_buffers": 0,
-               "server_shard": 0, "gathered": 0, "total": 0, "device": 0},
+               "server_shard": 0, "gathered": 0, "total": 0, "device": 0, "outside": 0, "spared": 0},
     "recompute": "none", "tflops_per_device": 0.0})");
   EXPECT_EQ(document["points"][0].dump(), expected.dump());
 }

@@ -108,16 +108,48 @@ TEST(FitMemory, TheAccumulationThatARefusalRecommendsFits) {
   }
 }
 
+/// 2 x 8192 tokens and 128,256 words: 14 bytes of each, 4, or an eighth of 14; compiled programs fuse.
+TEST(FitMemory, OfALossIsAsItIsComputed) {
+  const auto memory = [](const std::string& settings) {
+    return test::run(llama(R"({"kind": "fsdp"})", 64,
+                           R"("batch_per_rank": 2, "precision": "bf16", "recompute": "selective")" + settings))
+        .points.at(0)
+        .memory;
+  };
+  const double logits = 2 * 8192 * 128256.0;
+  const MemoryUse plain = memory("");
+  EXPECT_EQ(plain.spared, Bytes(2 * logits));
+  EXPECT_EQ(memory(R"(, "loss": "plain", "compile": true)").total(), plain.total());
+  const MemoryUse fused = memory(R"(, "loss": "fused")");
+  EXPECT_NEAR((plain.total() - fused.total()).si(), 10 * logits, 1);
+  EXPECT_EQ(fused.spared, 0_B);
+  EXPECT_EQ(memory(R"(, "compile": true)").total(), fused.total());
+  EXPECT_LT(memory(R"(, "loss": "chunked")").total(), fused.total());
+}
+
+TEST(FitMemory, ALossThatKeepsLessIsAWayOut) {
+  Changes changes =
+      llama(R"({"kind": "fsdp"})", 8, R"("batch_per_rank": 3, "precision": "bf16", "recompute": "selective")");
+  const std::string refusal = test::error_of(changes);
+  EXPECT_THAT(refusal, HasSubstr(R"("loss": "fused", 31.5 GB less)"));
+  changes.push_back({"/workload/loss", R"("fused")"});
+  EXPECT_EQ(test::error_of(changes), "no error");
+  changes.back() = {"/workload/loss", R"("fuse")"};
+  EXPECT_THAT(test::error_of(changes),
+              HasSubstr("/workload/loss: expected a way to compute a loss, got \"fuse\"; did you mean"));
+}
+
 /// Such a job ran on 64 H100 of 80 GB. Transformer Engine keeps the inputs of products in fp8, others in bf16.
 TEST(FitMemory, WhatFitsIfProductsKeepTheirInputsInFp8IsNotRefusedButWarnedOf) {
   const auto job = [](const char* precision) {
     return llama(R"({"kind": "zero", "stage": 1})", 64,
                  fmt::format(R"("batch_per_rank": 1, "precision": "{}", "gradient_type": "bf16")", precision));
   };
-  EXPECT_THAT(test::error_of(job("bf16")), HasSubstr("got 90.4 GB"));
+  EXPECT_THAT(test::error_of(job("bf16")), HasSubstr("got 92.5 GB"));
   const TrainingPoint point = test::run(job("fp8")).points.at(0);
   ASSERT_THAT(point.notes, SizeIs(1));
-  EXPECT_THAT(point.notes[0], HasSubstr("may not fit: 90.4 GB of 85.9"));
+  EXPECT_THAT(point.notes[0],
+              HasSubstr("may not fit: 92.5 GB and 1 GB outside the framework's allocator, of 85.9 GB; 79.4 GB at"));
   Changes larger = job("fp8");
   larger.push_back({"/workload/batch_per_rank", "2"});
   EXPECT_THAT(test::error_of(larger), HasSubstr("expected a job that fits into the 85.9 GB"));

@@ -46,9 +46,9 @@ TEST(Activations, SelectiveKeepsOfABlockOfLlamaWhatTorchtitansPolicySaves) {
   // Input, wq, wv, attention with its statistic, w1 and w2: (4 x 4096 + 1024 + 14336) x 2 + 32 x 4 bytes a token; then
   // the rest of the model, and the loss in single precision.
   const double token = (4096 + 4096 + 1024 + 4096 + 14336 + 4096) * 2 + 32 * 4;
-  const double outside = 2 * 4096 * 2;   // into the last norm and out of it
-  const double loss = 128256 * (4 + 8);  // logarithms and two gradients
-  const double words = 2;                // the tokens themselves
+  const double outside = 2 * 4096 * 2;       // into the last norm and out of it
+  const double loss = 128256 * (2 + 4 + 8);  // logits, logarithms and two gradients
+  const double words = 2;                    // the tokens themselves
   EXPECT_DOUBLE_EQ(activations_of_a_sample(test::model("llama3_8b", "seq8192"), 2_B, Recompute::selective).si(),
                    8192 * (32 * token + outside + loss + words));
 }
@@ -73,7 +73,7 @@ TEST(Activations, FullKeepsTheInputOfEveryBlockAndOneBlockInFull) {
   const Model model = at("gpt2_small", 1024);
   const double inputs = 12.0 * 1024 * 768 * 2;
   const double last = 2.0 * 1024 * 768 * 2 + 1024 * 2;  // into and out of the last norm, and the tokens
-  const double loss = 1024 * 50257.0 * 12;
+  const double loss = 1024 * 50257.0 * 14;
   EXPECT_DOUBLE_EQ(activations_of_a_sample(model, 2_B, Recompute::full).si(), inputs + last + loss);
 }
 

@@ -28,20 +28,29 @@ MemoryDemand sharded(int batch, Recompute recompute, int ranks) {
   return demand;
 }
 
-TEST(MeasuredMemory, OfTorchtitanIsWithin15PercentOfWhatItsAllocatorHadReserved) {
-  // Parameters, gradients and Adam's moments in single precision, sharded (FSDP2 with mixed_precision_param bfloat16).
+/// Parameters, gradients and Adam's moments in single precision, sharded (FSDP2 with mixed_precision_param bfloat16).
+/// Nothing is fitted. Eager runs reserve 7 % more: what their many short kernels leave is too short for others.
+TEST(MeasuredMemory, OfTorchtitanIsWithin8PercentOfWhatItsAllocatorHadReserved) {
   const auto runs = measured_runs("torchtitan");
-  const int ranks = runs.at("ranks");
-  const Model model = at(runs.at("model"), runs.at("sequence_length"));
-  const MemoryUse use = memory_use(model, Device{}, sharded(runs.at("batch_per_rank"), Recompute::selective, ranks));
-  std::cout << describe(use) << '\n';
+  double first_errors = 0;  // of table 1
+  double errors = 0;
   for (const auto& row : runs.at("rows")) {
+    const int ranks = row.at("ranks");
+    const bool is_full = row.at("recompute") == "full";
+    MemoryDemand demand = sharded(row.at("batch"), is_full ? Recompute::full : Recompute::selective, ranks);
+    demand.loss = row.at("loss") == "fused" ? Loss::fused : Loss::plain;
+    const MemoryUse use = memory_use(at(runs.at("model"), row.at("length")), Device{}, demand);
     const double error = use.total() / (row.at("gib").get<double>() * 1_GiB) - 1;
-    std::cout << fmt::format("{:<32} {:5.1f} GiB measured, {:5.1f} GiB predicted, {:+.1f} %\n",
-                             row.at("techniques").get<std::string>(), row.at("gib").get<double>(), use.total() / 1_GiB,
-                             100 * error);
-    EXPECT_LT(std::abs(error), 0.15);
+    std::cout << fmt::format(
+        "{:<30} {:3} ranks, {:6} tokens, {:5} loss: {:5.1f} GiB measured, {:5.1f} predicted, {:+.1f} %\n",
+        row.at("techniques").get<std::string>(), ranks, row.at("length").get<int>(), row.at("loss").get<std::string>(),
+        row.at("gib").get<double>(), use.total() / 1_GiB, 100 * error);
+    EXPECT_LT(std::abs(error), 0.08) << row;
+    errors += error / static_cast<double>(runs.at("rows").size());
+    if (&row - &runs.at("rows")[0] < 3) first_errors += error / 3;
   }
+  EXPECT_LT(std::abs(first_errors), 0.03);
+  EXPECT_LT(std::abs(errors), 0.04);
 }
 
 TEST(MeasuredMemory, NoRunOfLlmFoundrysTableIsSaidNotToFit) {

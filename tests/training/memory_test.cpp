@@ -108,15 +108,15 @@ TEST(Memory, InFp8AProductsInputMayBeKeptInOneByte) {
   Layer dense{"dense", "linear", {{"weight", {100}}}, 100, 20, 40};
   Layer last{"last", "layer_norm", {}, 0, 40, 40};
   const Model model{"small", "", {norm, dense, last}};
-  const MemoryEstimate use = memory_use(model, device_of(1_GiB), {Precision::fp8, 2, {"sgd", 0}, 0_B, 0_B});
+  const MemoryUse use = memory_use(model, device_of(1_GiB), {Precision::fp8, 2, {"sgd", 0}, 0_B, 0_B});
   EXPECT_EQ(use.spared, Bytes(2 * 20));  // of the product's input, 2 samples
   EXPECT_EQ(use.at_least(), use.total() - use.spared);
   EXPECT_EQ(memory_use(model, device_of(1_GiB), {Precision::bf16, 2, {"sgd", 0}, 0_B, 0_B}).spared, 0_B);
 }
 
 TEST(Memory, NamesTheWaysToFit) {
-  // 800 + 400 of state + 120 per sample: 1,700 bytes hold 4 samples.
-  const MemoryUse use = memory_use(small_model(), device_of(1700_B), {Precision::fp32, 6, {"momentum", 1}, 0_B, 0_B});
+  // 800 + 400 of state + 120 per sample: 1,700 bytes hold 4 samples, and 190 are not the framework's.
+  const MemoryUse use = memory_use(small_model(), device_of(1890_B), {Precision::fp32, 6, {"momentum", 1}, 0_B, 0_B});
   EXPECT_EQ(largest_batch(use, 6), 4);
   EXPECT_THAT(ways_to_fit(use, 4), ElementsAre("a sharded optimizer, 300 B less on each of 4 ranks",
                                                "model parallelism, the layers over at least 2 devices"));
@@ -124,7 +124,7 @@ TEST(Memory, NamesTheWaysToFit) {
 }
 
 TEST(Memory, AModelThatAloneIsTooLargeCanOnlyBeSplit) {
-  const MemoryUse use = memory_use(small_model(), device_of(500_B), {Precision::fp32, 1, {"sgd", 0}, 0_B, 0_B});
+  const MemoryUse use = memory_use(small_model(), device_of(600_B), {Precision::fp32, 1, {"sgd", 0}, 0_B, 0_B});
   EXPECT_EQ(largest_batch(use, 1), 0);
   EXPECT_THAT(ways_to_fit(use, 1), ElementsAre("model parallelism, the layers over at least 2 devices"));
 }

@@ -31,7 +31,7 @@ Job job_of(const Model& model) {
   return make_job(model, compute_times(model, device, Precision::bf16, 1, ""), GradientType::fp32, {});
 }
 
-MemoryEstimate memory_of(const Model& model, Sharding sharding = {}) {
+MemoryUse memory_of(const Model& model, Sharding sharding = {}) {
   MemoryDemand demand;
   demand.precision = Precision::bf16;
   demand.optimizer = {"adam", 2};
@@ -107,7 +107,7 @@ TEST(TrainedMemory, OfAFrozenPrefixKeepsNothing) {
   // The head: its input and the loss.
   const Model head = with_frozen(llama(), {"model.*"});
   const double s = 8192;
-  EXPECT_DOUBLE_EQ(activations_of_a_sample(head, 2_B, Recompute::none).si(), s * (2 * 4096 + 128256.0 * (4 + 8)));
+  EXPECT_DOUBLE_EQ(activations_of_a_sample(head, 2_B, Recompute::none).si(), s * (2 * 4096 + 128256.0 * (2 + 4 + 8)));
 }
 
 }}  // namespace farandole::trained_test

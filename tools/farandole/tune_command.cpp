@@ -351,8 +351,8 @@ std::vector<std::string> notes_of(const TuneFound& found) {
   std::vector<std::string> notes;
   if (!found.best.empty()) {
     notes.push_back(
-        fmt::format("rows: the fastest first, each in less memory than the one before, of {} a device has; "
-                    "none is slower than the scenario; CUDA, NCCL and fragmentation take some of it too",
+        fmt::format("rows: the fastest first, each in less memory than the one before, of {} that CUDA and NCCL "
+                    "leave; none is slower than the scenario; fragmentation takes some of it too",
                     decimal(found.most_memory)));
   }
   if (!found.numbers.empty())

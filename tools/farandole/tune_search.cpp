@@ -61,7 +61,7 @@ class TuneSearch {
     found_.settings = tune_settings(base_of(point));
     found_.notes = tune_notes(base_of(point));
     found_.samples_per_step = own_->scenario.samples_per_step();
-    found_.most_memory = std::max(point.memory.device, point.memory.total());
+    found_.most_memory = std::max(point.memory.device - point.memory.outside, point.memory.total());
     spent_ = time_of(own_->scenario);
     found_.tried[found_.as_it_stands()] = {TuneOutcome::ran, point, {}};
     constexpr double all_memory = std::numeric_limits<double>::infinity();

@@ -38,7 +38,7 @@ struct TuneRowFound {
 
 struct TuneFound {
   TrainingPoint own;
-  Bytes most_memory;  // of a device, or what the scenario takes where that is more
+  Bytes most_memory;  // that a device has for the framework, or what the scenario takes where that is more
   std::vector<TuneSetting> settings;
   std::map<TuneChoice, Tried> tried;
   std::vector<TuneRowFound> best;     // the fastest first, each in less memory than the one before
