@@ -1,6 +1,7 @@
 // farandole import, from the text that Keras prints to a run.
 #include <regex>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -158,6 +159,61 @@ TEST(NodeMatrix, BecomesTheNodeOfAMachineThatRuns) {
   EXPECT_EQ(own.at("nic").at("rate"), "200 Gbit/s");
   EXPECT_EQ(place.farandole("check own.json").out, "own.json: topology, ok\n");
   EXPECT_EQ(place.farandole("collective --topology own.json --ranks 16").status, 0);
+}
+
+/// As ibstat prints an adapter.
+std::string adapter(const std::string& name, const std::string& state, int rate, const std::string& layer) {
+  return fmt::format(
+      "CA '{}'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: {}\n\t\tPhysical state: LinkUp\n"
+      "\t\tRate: {}\n\t\tBase lid: 30\n\t\tLink layer: {}\n",
+      name, state, rate, layer);
+}
+
+TEST(NodeMatrix, TakesRatesAndWhichNicsAreUpFromIbstat) {
+  const test::Workplace place;
+  std::string text = matrix(
+      8, 10, 4, [](int, int) { return "NV18"; },
+      [](int gpu, int nic) { return nic == gpu || nic > 7    ? "PIX"
+                                    : (nic < 4) == (gpu < 4) ? "NODE"
+                                                             : "SYS"; });
+  text += "\nLegend:\n\n  X    = Self\n\nNIC Legend:\n\n";
+  for (int nic = 0; nic < 10; ++nic) text += fmt::format("  NIC{}: mlx5_{}\n", nic, nic);
+  place.write("topo.txt", text);
+  const auto import_with = [&](const std::string& ibstat, const std::string& more = "") {
+    place.write("ibstat.txt", ibstat);
+    return place.farandole("import topo.txt --topology hgx-h100 --ibstat ibstat.txt --output own.json" + more);
+  };
+  std::string eight;  // the ninth is down, and the tenth no adapter for RDMA
+  for (int nic = 0; nic < 8; ++nic) eight += adapter(fmt::format("mlx5_{}", nic), "Active", 200, "InfiniBand");
+  const test::Finished imported = import_with(eight + adapter("mlx5_8", "Down", 40, "Ethernet"));
+  EXPECT_EQ(imported.status, 0) << imported.err;
+  EXPECT_EQ(imported.err,
+            "own: 8 GPUs, 18 NVLinks each into switches, 2 sockets, 8 NICs of 200 Gbit/s over InfiniBand "
+            "(2 further off or down left out)\n");
+  const auto own = nlohmann::json::parse(test::contents(place.folder() / "own.json")).at("node");
+  EXPECT_EQ(own.at("nics_at").size(), 8U);
+  EXPECT_EQ(own.at("nic").at("rate"), "200 Gbit/s");
+  EXPECT_EQ(place.farandole("check own.json").status, 0);
+  // ibstatus.
+  std::string status;
+  for (int nic = 0; nic < 8; ++nic) {
+    status += fmt::format(
+        "Infiniband device 'mlx5_{}' port 1 status:\n\tdefault gid:\t fe80:0000\n\tstate:\t\t 4: ACTIVE\n"
+        "\tphys state:\t 5: LinkUp\n\trate:\t\t 400 Gb/sec (4X NDR)\n\tlink_layer:\t Ethernet\n\n",
+        nic);
+  }
+  EXPECT_THAT(import_with(status).err, HasSubstr("8 NICs of 400 Gbit/s over Ethernet"));
+  // A rail that came up slower; none; no such text; two rates.
+  std::string slow = eight;
+  slow.replace(slow.rfind("Rate: 200"), 9, "Rate: 100");
+  EXPECT_THAT(import_with(slow).err, HasSubstr("got mlx5_0 at 200 Gbit/s over InfiniBand and mlx5_7 at 100 over"));
+  EXPECT_THAT(import_with(adapter("mlx5_0", "Initializing", 200, "InfiniBand")).err,
+              HasSubstr("none that --ibstat says is up"));
+  EXPECT_THAT(import_with("nothing\n").err,
+              HasSubstr("ibstat.txt: expected adapters as ibstat or ibstatus prints them"));
+  EXPECT_THAT(import_with("CA 'a'\n\tRate: fast\n").err,
+              HasSubstr("ibstat.txt:2: expected a rate in Gbit/s, got \"fast\""));
+  EXPECT_THAT(import_with(eight, " --nic '200 Gbit/s'").err, HasSubstr("--nic: expected either a rate or --ibstat"));
 }
 
 TEST(NodeMatrix, KnowsPairsSwitchesAndMeshes) {

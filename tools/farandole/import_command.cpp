@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -42,6 +43,7 @@ struct ImportArguments {
   std::string batch = "1";
   std::string topology;
   std::string nic;
+  std::string ibstat;
   std::vector<std::pair<std::string, std::string>> said;  // options on the line, with their values
 };
 
@@ -144,7 +146,11 @@ Imported import_node_matrix(const std::string& text, const ImportArguments& argu
   }
   const OptionValue like("--topology", arguments.topology);
   Document document = Document::read(Catalogue().topology(arguments.topology, like.value()).file);
-  std::string found = put_node_matrix(text, arguments.file, document);
+  if (!arguments.ibstat.empty() && !arguments.nic.empty())
+    refuse_option("--nic", "either a rate or --ibstat, which says it", arguments.nic);
+  std::map<std::string, RdmaPort> ports;
+  if (!arguments.ibstat.empty()) ports = read_rdma_ports(read_text(arguments.ibstat), arguments.ibstat);
+  std::string found = put_node_matrix(text, arguments.file, ports, document);
   const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
   const std::string name = arguments.name.empty() ? std::filesystem::path(named_by).stem().string() : arguments.name;
   document.set("/name", nlohmann::json(name).dump());
@@ -168,7 +174,7 @@ constexpr std::array import_kinds{
     ImportKind{"pytorch_profiler", import_pytorch_profiler, "\"traceEvents\"", "--model, --variant, --batch"},
     ImportKind{"huggingface_config", import_huggingface_config, "\"model_type\"", ""},
     ImportKind{"horovod_timeline", import_horovod_timeline, "\"ph\"", "--batch"},
-    ImportKind{"node_matrix", import_node_matrix, "CPU Affinity", "--topology, --nic"},
+    ImportKind{"node_matrix", import_node_matrix, "CPU Affinity", "--topology, --nic, --ibstat"},
 };
 
 void refuse_options_of_other_kinds(const ImportKind& kind, const ImportArguments& arguments) {
@@ -248,6 +254,7 @@ const ImportKind& kind_named(const std::string& name) {
 void import_file(const ImportArguments& arguments) {
   Targets targets;
   targets.reads("what is imported", arguments.file);
+  if (!arguments.ibstat.empty()) targets.reads("--ibstat", arguments.ibstat);
   targets.writes("--output", arguments.output);
   targets.check();
   const ImportKind* named = arguments.kind.empty() ? nullptr : &kind_named(arguments.kind);
@@ -296,9 +303,13 @@ void add_import(CLI::App& app) {
       ->type_name("NAME");
   command->add_option("--nic", arguments->nic, "of a node's matrix: what a NIC carries; else as that machine's")
       ->type_name("RATE");
+  command
+      ->add_option("--ibstat", arguments->ibstat,
+                   "of a node's matrix: what ibstat or ibstatus prints there, for the rate of NICs and which are up")
+      ->type_name("FILE");
   command->footer(
       "Example:\n"
-      "  farandole import topo.txt --topology hgx-h100 --nic \"200 Gbit/s\" --output my-machine.json\n"
+      "  farandole import topo.txt --topology hgx-h100 --ibstat ibstat.txt --output my-machine.json\n"
       "  farandole import config.json --output my_llama.json\n"
       "  farandole import keras_summary summary.txt --input 28x28x1 --output mnist.json\n"
       "  farandole import horovod_timeline timeline.json --batch 64 --output my_model.json\n"

@@ -32,7 +32,7 @@ struct Row {
 
 struct NodeMatrix {
   std::size_t gpus = 0;
-  Words nics;             // their columns
+  Words nics;             // their columns, by the adapters' names where the legend has them
   std::vector<Row> rows;  // of GPUs
   [[nodiscard]] int distance(std::size_t gpu, std::size_t nic) const;
   [[nodiscard]] int links(std::size_t gpu, std::size_t other) const;
@@ -89,6 +89,10 @@ NodeMatrix read_matrix(const std::string& text, const std::string& file) {
   for (std::string line; std::getline(lines, line);) {
     ++number;
     const Words words = cells_of(line);
+    if (words.size() == 2 && words[0].ends_with(':')) {  // "NIC0: mlx5_0"
+      const auto named = std::ranges::find(matrix.nics, words[0].substr(0, words[0].size() - 1));
+      if (named != matrix.nics.end()) *named = words[1];
+    }
     if (is_heading(words)) {
       const auto end = std::ranges::find(words, "CPU");
       const auto nics =
@@ -125,11 +129,15 @@ std::optional<std::size_t> share_of(std::size_t gpus, Same same) {
   return gpus % share == 0 ? std::optional(share) : std::nullopt;
 }
 
-/// NICs that are nearest: on a switch with GPUs, where any is.
-std::vector<std::size_t> near_nics(const NodeMatrix& matrix) {
+using Ports = std::map<std::string, RdmaPort>;
+
+/// NICs that are nearest: on a switch with GPUs, where any is. Of those that are up.
+std::vector<std::size_t> near_nics(const NodeMatrix& matrix, const Ports& ports) {
   std::vector<std::size_t> near;
   for (const int most : {on_one_switch, on_one_socket}) {
     for (std::size_t nic = 0; nic < matrix.nics.size(); ++nic) {
+      const auto port = ports.find(matrix.nics[nic]);
+      if (!ports.empty() && (port == ports.end() || !port->second.is_active)) continue;
       bool is_near = false;
       for (std::size_t gpu = 0; gpu < matrix.gpus; ++gpu) is_near = is_near || matrix.distance(gpu, nic) <= most;
       if (is_near) near.push_back(nic);
@@ -171,11 +179,29 @@ std::string put_nvlinks(const NodeMatrix& matrix, Document& topology) {
   return fmt::format("NVLinks between {} pairs", mesh.size());
 }
 
+/// The rate of those NICs, which is one.
+std::string put_rate(const NodeMatrix& matrix, const std::vector<std::size_t>& nics, const Ports& ports,
+                     Document& topology) {
+  if (ports.empty()) return "";
+  const RdmaPort& first = ports.at(matrix.nics[nics.front()]);
+  for (const std::size_t nic : nics) {
+    const std::string& adapter = matrix.nics[nic];
+    const RdmaPort& port = ports.at(adapter);
+    if (port.rate == first.rate && port.link_layer == first.link_layer) continue;
+    throw InputError(fmt::format(
+        "--ibstat: expected NICs that are alike, got {} at {} Gbit/s over {} and {} at {} over {}; one that came up "
+        "slower than its neighbours is a fault, and --nic without --ibstat says what all have",
+        matrix.nics[nics.front()], first.rate, first.link_layer, adapter, port.rate, port.link_layer));
+  }
+  topology.set("/node/nic/rate", nlohmann::json(fmt::format("{} Gbit/s", first.rate)).dump());
+  return fmt::format(" of {} Gbit/s over {}", first.rate, first.link_layer);
+}
+
 /// Sockets and switches of the GPUs; says which NICs are where.
-std::string put_pcie(const NodeMatrix& matrix, Document& topology) {
+std::string put_pcie(const NodeMatrix& matrix, const Ports& ports, Document& topology) {
   const std::string where = "/node/fabric/pcie";
   const std::size_t gpus = matrix.gpus;
-  const std::vector<std::size_t> nics = near_nics(matrix);
+  const std::vector<std::size_t> nics = near_nics(matrix, ports);
   const auto on_switch = [&](std::size_t one, std::size_t other) {
     return std::ranges::any_of(nics, [&](std::size_t nic) {
       return matrix.distance(one, nic) <= on_one_switch && matrix.distance(other, nic) <= on_one_switch;
@@ -206,16 +232,21 @@ std::string put_pcie(const NodeMatrix& matrix, Document& topology) {
     places.push_back(is_on_switch ? fmt::format("switch{}", nearest / *of_switch)
                                   : fmt::format("socket{}", nearest / *of_socket));
   }
-  if (nics.empty()) refuse_cell(matrix.rows.front().place, "a NIC on the socket of a GPU", "none");
+  if (nics.empty()) {
+    refuse_cell(matrix.rows.front().place, "a NIC on the socket of a GPU",
+                ports.empty() ? "none" : "none that --ibstat says is up");
+  }
   topology.set("/node/nics_at", nlohmann::json(places).dump());
+  const std::string rate = put_rate(matrix, nics, ports, topology);
   const std::size_t left = matrix.nics.size() - nics.size();
-  return fmt::format("{} {}, {} NICs{}", sockets, sockets == 1 ? "socket" : "sockets", nics.size(),
-                     left > 0 ? fmt::format(" ({} further off left out)", left) : "");
+  return fmt::format(
+      "{} {}, {} NICs{}{}", sockets, sockets == 1 ? "socket" : "sockets", nics.size(), rate,
+      left > 0 ? fmt::format(" ({} further off{} left out)", left, ports.empty() ? "" : " or down") : "");
 }
 
 }  // namespace
 
-std::string put_node_matrix(const std::string& text, const std::string& file, Document& topology) {
+std::string put_node_matrix(const std::string& text, const std::string& file, const Ports& ports, Document& topology) {
   const NodeMatrix matrix = read_matrix(text, file);
   const auto before = topology.find("/node/devices");
   const bool has_as_many = before && read<std::int64_t>(*before) == static_cast<std::int64_t>(matrix.gpus);
@@ -225,7 +256,7 @@ std::string put_node_matrix(const std::string& text, const std::string& file, Do
   topology.set("/node/devices", std::to_string(matrix.gpus));
   topology.remove("/node/measurements");  // of another node
   const std::string nvlinks = put_nvlinks(matrix, topology);
-  const std::string pcie = matrix.nics.empty() ? "sockets and NICs as there" : put_pcie(matrix, topology);
+  const std::string pcie = matrix.nics.empty() ? "sockets and NICs as there" : put_pcie(matrix, ports, topology);
   return fmt::format("{} GPUs, {}, {}", matrix.gpus, nvlinks, pcie);
 }
 

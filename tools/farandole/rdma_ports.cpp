@@ -1,0 +1,83 @@
+#include "rdma_ports.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "config/error.hpp"
+#include "units/format.hpp"
+
+namespace farandole {
+namespace {
+
+/// Between the quotation marks of a line; nothing where it has none.
+std::optional<std::string> quoted_name(const std::string& line) {
+  const auto begin = line.find('\'');
+  const auto end = begin == std::string::npos ? begin : line.find('\'', begin + 1);
+  if (end == std::string::npos) return std::nullopt;
+  return line.substr(begin + 1, end - begin - 1);
+}
+
+/// "CA 'mlx5_0'", or "Infiniband device 'mlx5_0' port 1 status:".
+bool begins_adapter(const std::string& line) {
+  return line.starts_with("CA '") || line.starts_with("Infiniband device '");
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// "		Link layer: InfiniBand" or "	link_layer:	 InfiniBand" as {"link layer", "InfiniBand"}.
+std::pair<std::string, std::string> key_and_value(const std::string& line) {
+  const auto colon = line.find(':');
+  const auto begin = line.find_first_not_of(" \t");
+  if (colon == std::string::npos || begin >= colon) return {};
+  std::string key = lower(line.substr(begin, colon - begin));
+  std::ranges::replace(key, '_', ' ');
+  const auto value = line.find_first_not_of(" \t", colon + 1);
+  return {key, value == std::string::npos ? "" : line.substr(value, line.find_last_not_of(" \t\r") - value + 1)};
+}
+
+/// "400", or "400 Gb/sec (4X NDR)".
+double rate_of(const std::string& value, const std::string& place) {
+  std::istringstream number(value);
+  double rate = 0;
+  if (!(number >> rate) || rate < 0) throw InputError(place + ": expected a rate in Gbit/s, got " + quoted(value));
+  return rate;
+}
+
+}  // namespace
+
+std::map<std::string, RdmaPort> read_rdma_ports(const std::string& text, const std::string& file) {
+  std::map<std::string, RdmaPort> ports;
+  RdmaPort port;
+  std::string adapter;
+  const auto keep = [&] {
+    const bool is_better = !ports.contains(adapter) || (port.is_active && !ports.at(adapter).is_active);
+    if (!adapter.empty() && is_better) ports[adapter] = port;
+    port = {};
+  };
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const auto [key, value] = key_and_value(line);
+    const bool begins = begins_adapter(line);
+    if (begins || key.starts_with("port ")) keep();
+    if (begins) adapter = quoted_name(line).value_or("");
+    // "Active", or "4: ACTIVE"; not "INIT" or "Initializing".
+    if (key == "state") port.is_active = lower(value).ends_with("active");
+    if (key == "rate") port.rate = rate_of(value, fmt::format("{}:{}", file, number));
+    if (key == "link layer") port.link_layer = value;
+  }
+  keep();
+  if (ports.empty())
+    throw InputError(fmt::format("{}: expected adapters as ibstat or ibstatus prints them, got none", file));
+  return ports;
+}
+
+}  // namespace farandole
