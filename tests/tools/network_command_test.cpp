@@ -1,4 +1,6 @@
 // farandole network: the rate that it names is the least that reaches what was asked for, and anybody can run it.
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -94,6 +96,34 @@ TEST_F(Network, PutsTheSameDevicesWithOtherNicsAndInOtherMachinesBesideIt) {
   EXPECT_THAT(names, testing::IsSupersetOf({Pair("dgx-h100", 8), Pair("gcp-a3-mega", 8)}));
   EXPECT_THAT(names, testing::Not(testing::Contains(Pair("hgx-h100", 8)))) << "as it stands";
   EXPECT_LE(others.at(0).at("point").at("scaling_efficiency"), others.at(2).at("point").at("scaling_efficiency"));
+}
+
+/// A node's price x its NICs' share x nodes; a point costs what more NICs do over what they bring.
+TEST_F(Network, SaysWhatAPointOfEfficiencyCostsWhereAPriceIsKnown) {
+  const std::string on_h100 =
+      "--target '50 %' --set platform.topology=hgx-h100 --set platform.ranks=32 --set workload.model=gpt2_small ";
+  const auto priced = [&](const std::string& options) { return asked(on_h100 + options).at("prices"); };
+  const Json own = priced("--network-price '40000 EUR'");
+  EXPECT_EQ(own.at("currency"), "EUR");
+  const Json& rows = own.at("rows");
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t row = 0; row < 4; ++row) {
+    const double nics = rows.at(row).at("nics_per_node");
+    EXPECT_EQ(nics, std::exp2(row));
+    EXPECT_NEAR(rows.at(row).at("price").get<double>(), 40000 * 4 * nics / 8, 1e-6);
+    const Json& point = rows.at(row).at("price_per_point");
+    const double more =
+        row < 3 ? rows.at(row + 1).at("efficiency").get<double>() - rows.at(row).at("efficiency").get<double>() : 0;
+    ASSERT_EQ(point.is_null(), more <= 0);
+    if (more > 0) {
+      EXPECT_NEAR(point.get<double>(), 40000 * 4 * nics / 8 / (100 * more), 1e-3);
+    }
+  }
+  const Json bought = priced("--set '/economics={\"offer\": \"dgx-h100-bought\"}'");
+  EXPECT_NEAR(bought.at("rows").at(3).at("price").get<double>(), 270000 * 0.15 * 4, 1e-6);
+  EXPECT_FALSE(asked(on_h100).contains("prices"));
+  EXPECT_THAT(place.farandole("network s.json --network-price 40000").err,
+              HasSubstr("--network-price:1: /bought/node_price: expected an amount of money"));
 }
 
 TEST_F(Network, RefusesWhatHasNone) {

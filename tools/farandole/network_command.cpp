@@ -17,11 +17,41 @@ namespace {
 
 struct NetworkArguments {
   ScenarioArguments scenario;
+  std::string price;
   std::vector<std::string> targets{"80 %", "90 %", "95 %"};
   CostOptions cost;
   OutputOptions output;
   PageOptions pages;
 };
+
+/// Of a node's part of the network: its NICs, switches and cables, as they are.
+struct NetworkPrice {
+  double of_a_node = 0;
+  std::string currency{};  // empty: no price is known
+};
+
+/// By --network-price, else as the scenario's economics have a bought node's.
+NetworkPrice network_price(const NetworkArguments& arguments, const Document& document, const Catalogue& catalogue) {
+  if (!arguments.price.empty()) {
+    const Record bought{{"node_price", arguments.price}, {"lifetime", "1 years"}, {"electricity", ""}};
+    const auto space = arguments.price.find_last_of(' ');
+    Record offer{{"name", "network"}, {"kind", "bought"}, {"date", "own"}, {"bought", bought}, {"pue", 1}};
+    offer["power"] = {{"host", "1 W"}, {"device_idle", "0 W"}, {"device_busy", "0 W"}};
+    offer["bought"]["electricity"] =
+        "0 " + (space == std::string::npos ? "USD" : arguments.price.substr(space + 1)) + "/kWh";
+    offer["bought"]["utilisation"] = "100 %";
+    const Offer read = read_offer(Document::parse(offer.dump(), "--network-price").root());
+    return {read.owned->price.plain(), read.currency};
+  }
+  const auto name = document.find("/economics/offer");
+  if (!name) return {};
+  const OfferFile file = catalogue.offer(read<std::string>(*name), *name, document.find("/economics/override"));
+  const auto network = file.document.find("/bought/network");
+  if (!file.offer.owned || !network) return {};
+  const auto ranged = file.document.find("/bought/network/value");
+  const double share = read<Fraction>(ranged ? *ranged : *network).value;
+  return {file.offer.owned->price.plain() * share / (1 + share), file.offer.currency};
+}
 
 double gigabits(BytesPerSecond rate) {
   return rate.si() * 8 / 1e9;
@@ -127,6 +157,57 @@ Grid others_grid(const NetworkNeed& need) {
   return grid;
 }
 
+/// What a node's NICs cost in all nodes, and the next step up for each point of efficiency.
+struct NicsPriced {
+  int nics = 1;
+  double price = 0;
+  double efficiency = 0;
+  std::optional<double> for_a_point{};  // empty: of the last, and where more NICs are no faster
+};
+
+std::vector<NicsPriced> nics_priced(const NetworkNeed& need, const NetworkPrice& price) {
+  std::vector<NicsPriced> rows;
+  const auto add = [&](int nics, const TrainingPoint& point) {
+    rows.push_back({nics, price.of_a_node * point.nodes * nics / need.nics, point.scaling_efficiency});
+  };
+  for (const OtherNetwork& other : need.others) {
+    if (other.machine == need.own.platform) add(other.nics, other.point);
+  }
+  add(need.nics, need.own);
+  for (std::size_t row = 0; row + 1 < rows.size(); ++row) {
+    const double points = 100 * (rows[row + 1].efficiency - rows[row].efficiency);
+    if (points > 0) rows[row].for_a_point = (rows[row + 1].price - rows[row].price) / points;
+  }
+  return rows;
+}
+
+Grid prices_grid(const NetworkNeed& need, const NetworkPrice& price) {
+  const std::string& currency = price.currency;
+  Grid grid{"What NICs cost",
+            {{"NICs of a node"},
+             {fmt::format("network of {} nodes ({})", need.own.nodes, currency)},
+             {"efficiency (%)"},
+             {fmt::format("{} for each point that the next row has more", currency)}},
+            {}};
+  for (const NicsPriced& row : nics_priced(need, price)) {
+    grid.rows.push_back({Cell(std::to_string(row.nics)), Cell(grouped(row.price, 0)),
+                         Cell(fmt::format("{:.1f}", row.efficiency * 100)),
+                         Cell(row.for_a_point ? grouped(*row.for_a_point, 0) : std::string())});
+  }
+  return grid;
+}
+
+Record prices_record(const NetworkNeed& need, const NetworkPrice& price) {
+  Record rows = Record::array();
+  for (const NicsPriced& row : nics_priced(need, price)) {
+    rows.push_back({{"nics_per_node", row.nics},
+                    {"price", row.price},
+                    {"efficiency", row.efficiency},
+                    {"price_per_point", row.for_a_point ? Record(*row.for_a_point) : Record()}});
+  }
+  return {{"currency", price.currency}, {"rows", rows}};
+}
+
 /// Efficiency over the rate, with its band.
 Record network_chart(const NetworkNeed& need) {
   Record rows = Record::array();
@@ -185,7 +266,7 @@ Record network_record(const NetworkNeed& need) {
           {"others", others}};
 }
 
-QuestionAnswer network_answer(const NetworkNeed& need, const std::string& scenario) {
+QuestionAnswer network_answer(const NetworkNeed& need, const NetworkPrice& price, const std::string& scenario) {
   QuestionAnswer result{"network", scenario, network_headline(need), {answers_grid(need), rates_grid(need)}, {}, {},
                         {},        {},       network_record(need)};
   if (!need.others.empty()) result.grids.push_back(others_grid(need));
@@ -197,6 +278,12 @@ QuestionAnswer network_answer(const NetworkNeed& need, const std::string& scenar
   if (!need.others.empty())
     result.notes.emplace_back(
         "other machines are as their files have them, with their own libraries: --set platform.topology=NAME");
+  if (!price.currency.empty()) {
+    result.grids.push_back(prices_grid(need, price));
+    result.record["prices"] = prices_record(need, price);
+    result.notes.emplace_back(
+        "the price of a network is taken to grow with the NICs of a node; a point is 1 % of what devices could do");
+  }
   for (const std::string& why : need.refused) result.notes.push_back("not timed on " + why);
   for (const NetworkAnswer& answer : need.answers) {
     if (answer.rate)
@@ -222,7 +309,8 @@ void answer_network(const NetworkArguments& arguments) {
   options.budget = arguments.cost.most();
   options.network = arguments.cost.solver();
   const NetworkNeed need = network_need(document, catalogue, options, targets);
-  write_question_answer(network_answer(need, arguments.scenario.file), arguments.output, arguments.pages);
+  const NetworkPrice price = network_price(arguments, document, catalogue);
+  write_question_answer(network_answer(need, price, arguments.scenario.file), arguments.output, arguments.pages);
 }
 
 }  // namespace
@@ -236,6 +324,11 @@ void add_network(CLI::App& app) {
                    "a share of what the devices could do; may be repeated (default: 80 %, 90 % and 95 %)")
       ->type_name("SHARE")
       ->allow_extra_args(false);
+  command
+      ->add_option("--network-price", arguments->price,
+                   "what a node's NICs and its part of switches and cables cost as they are, such as \"40000 USD\"; "
+                   "else as the scenario's economics have it of nodes that are bought")
+      ->type_name("MONEY");
   arguments->cost.add_network_to(*command);
   arguments->cost.add_to(*command);
   arguments->output.add_file_to(*command, "table or json");

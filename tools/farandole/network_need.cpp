@@ -91,6 +91,11 @@ class NetworkQuestion {
 
   [[nodiscard]] TrainingPoint own() const { return run(document_, true); }
 
+  [[nodiscard]] int nics() const {
+    const auto all = topology_.find("/node/nics_at");
+    return all ? static_cast<int>(all->elements().size()) : 1;
+  }
+
   /// With one, two, four, ... of the node's NICs, spread over the places that they have.
   [[nodiscard]] std::vector<OtherNetwork> with_fewer_nics() const {
     std::vector<OtherNetwork> fewer;
@@ -238,6 +243,7 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
   const NetworkQuestion question(document, catalogue, options);
   NetworkNeed need;
   need.nic = question.nic();
+  need.nics = question.nics();
   need.has_switches = question.has_switches();
   need.own = question.own();
   if (need.own.nodes < 2) {

@@ -47,6 +47,7 @@ struct OtherNetwork {
 
 struct NetworkNeed {
   BytesPerSecond nic;        // the file's own
+  int nics = 1;              // of a node
   bool has_switches = true;  // in the machine's file
   TrainingPoint own;
   std::vector<NetworkVariant> rates;  // ascending
