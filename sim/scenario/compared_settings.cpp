@@ -29,6 +29,7 @@ constexpr std::array kinds_of_keys{
     KindOfKey{"workload", "gradient_type", "precision"},
     KindOfKey{"workload", "compile", "compile"},
     KindOfKey{"workload", "recompute", "recompute"},
+    KindOfKey{"workload", "loss", nullptr},
     KindOfKey{"workload", "measured", nullptr},
     KindOfKey{"workload", "measured_under", nullptr},
     KindOfKey{"workload", "device_steps", nullptr},

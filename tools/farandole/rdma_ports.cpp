@@ -26,7 +26,7 @@ bool begins_adapter(const std::string& line) {
   return line.starts_with("CA '") || line.starts_with("Infiniband device '");
 }
 
-std::string lower(std::string text) {
+std::string in_lower_case(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
@@ -36,14 +36,14 @@ std::pair<std::string, std::string> key_and_value(const std::string& line) {
   const auto colon = line.find(':');
   const auto begin = line.find_first_not_of(" \t");
   if (colon == std::string::npos || begin >= colon) return {};
-  std::string key = lower(line.substr(begin, colon - begin));
+  std::string key = in_lower_case(line.substr(begin, colon - begin));
   std::ranges::replace(key, '_', ' ');
   const auto value = line.find_first_not_of(" \t", colon + 1);
   return {key, value == std::string::npos ? "" : line.substr(value, line.find_last_not_of(" \t\r") - value + 1)};
 }
 
 /// "400", or "400 Gb/sec (4X NDR)".
-double rate_of(const std::string& value, const std::string& place) {
+double port_rate(const std::string& value, const std::string& place) {
   std::istringstream number(value);
   double rate = 0;
   if (!(number >> rate) || rate < 0) throw InputError(place + ": expected a rate in Gbit/s, got " + quoted(value));
@@ -70,8 +70,8 @@ std::map<std::string, RdmaPort> read_rdma_ports(const std::string& text, const s
     if (begins || key.starts_with("port ")) keep();
     if (begins) adapter = quoted_name(line).value_or("");
     // "Active", or "4: ACTIVE"; not "INIT" or "Initializing".
-    if (key == "state") port.is_active = lower(value).ends_with("active");
-    if (key == "rate") port.rate = rate_of(value, fmt::format("{}:{}", file, number));
+    if (key == "state") port.is_active = in_lower_case(value).ends_with("active");
+    if (key == "rate") port.rate = port_rate(value, fmt::format("{}:{}", file, number));
     if (key == "link layer") port.link_layer = value;
   }
   keep();

@@ -343,6 +343,17 @@ TuneSetting recomputation(const WhatIfBase& base) {
   return setting;
 }
 
+/// Which takes no less time here, but memory.
+TuneSetting fused_loss(const WhatIfBase& base) {
+  TuneSetting setting{"loss", false, true};
+  const WorkloadSpec& workload = base.scenario.workload;
+  const bool is_plain = workload.loss.value_or(workload.compiled ? Loss::fused : Loss::plain) == Loss::plain;
+  const bool has_words = !workload.model.layers.empty() && workload.model.layers.back().type == "cross_entropy";
+  if (is_plain && has_words)
+    setting.values.push_back({{set_json("/workload/loss", "fused")}, {plain_form, "torch.compile(cross_entropy)"}});
+  return setting;
+}
+
 bool is_listed_for(const ListedValue& row, const std::string& kind) {
   return *row.strategies == '\0' || std::string(row.strategies).find(" " + kind + " ") != std::string::npos;
 }
@@ -404,6 +415,7 @@ std::vector<TuneSetting> tune_settings(const WhatIfBase& base) {
   if (precision != Precision::fp32 && precision != Precision::tf32)
     std::erase_if(settings, [](const TuneSetting& setting) { return setting.name == "precision"; });
   settings.push_back(recomputation(base));
+  settings.push_back(fused_loss(base));
   settings.push_back(nccl_algorithm(base));
   std::erase_if(settings, [](const TuneSetting& setting) { return setting.values.empty(); });
   return settings;
