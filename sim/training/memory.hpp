@@ -23,8 +23,8 @@
 // larger is counted, and what is spared by the smaller stands beside it. So does what an allocator would give back: the
 // logits of a plain loss in half precision, whose block is free when their gradients are made in single, and too short.
 //
-// Gradients of activations, workspaces and blocks that are too short for anything are not counted: the sum less what may
-// be spared is a lower bound, so a job that is refused cannot run, and one that is let pass may still not; eager
+// Gradients of activations, workspaces and blocks that are too short for anything are not counted: the sum less what
+// may be spared is a lower bound, so a job that is refused cannot run, and one that is let pass may still not; eager
 // programs reserve 7 % more (tests/training/measured_memory_test.cpp). Context and communication buffers stand beside
 // it, as `outside`. Gradients count in full beside all activations, as where several passes add up to a step.
 #pragma once
