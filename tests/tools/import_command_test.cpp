@@ -65,6 +65,7 @@ TEST(ImportCommand, SaysWhichCommandTakesAFileThatIsNoModel) {
            {R"({"zero_optimization": {"stage": 3}})", "farandole new --strategy it"},
            {"distributed_type: FSDP\n", "farandole new --strategy it"},
            {"SwitchName=s0 Nodes=n[0-3]\n", "farandole place SCENARIO --topology-conf it"},
+           {"CA 'mlx5_0'\n\tCA type: MT4129\n", "farandole import topo.txt --topology NAME --ibstat it"},
            {"srun -N 2 --ntasks-per-node 8 python train.py\n", "farandole new --launch it"},
            {"mpirun -np 8 python train.py\n", "farandole new --launch it"},
            {"accelerate launch --num_processes 8 train.py\n", "farandole new --launch it"},

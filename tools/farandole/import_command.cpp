@@ -198,6 +198,7 @@ constexpr const char* with_steps = "farandole diagnose SCENARIO --steps {}";
 constexpr std::array other_files{
     OtherFile{"\"weight_map\"", "the index of a checkpoint, which has no shapes", "farandole import config.json"},
     OtherFile{":::MLLOG", "a log of MLPerf", with_steps},
+    OtherFile{"CA type:", "what ibstat prints", "farandole import topo.txt --topology NAME --ibstat {}"},
     OtherFile{"\"zero_optimization\"", "a configuration of DeepSpeed", with_strategy},
     OtherFile{"distributed_type:", "a configuration of accelerate", with_strategy},
     OtherFile{"fsdp_config:", "a configuration of LLM Foundry", with_strategy},
