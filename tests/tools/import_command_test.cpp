@@ -214,6 +214,11 @@ TEST(NodeMatrix, TakesRatesAndWhichNicsAreUpFromIbstat) {
               HasSubstr("ibstat.txt: expected adapters as ibstat or ibstatus prints them"));
   EXPECT_THAT(import_with("CA 'a'\n\tRate: fast\n").err,
               HasSubstr("ibstat.txt:2: expected a rate in Gbit/s, got \"fast\""));
+  const auto none = [](int, int) { return ""; };
+  place.write("topo.txt", matrix(
+                              8, 0, 4, [](int, int) { return "NV18"; }, none));
+  EXPECT_THAT(import_with(eight).err,
+              HasSubstr("topo.txt: expected columns of NICs, whose rates --ibstat says, got none"));
   EXPECT_THAT(import_with(eight, " --nic '200 Gbit/s'").err, HasSubstr("--nic: expected either a rate or --ibstat"));
 }
 

@@ -122,8 +122,9 @@ TEST_F(Network, SaysWhatAPointOfEfficiencyCostsWhereAPriceIsKnown) {
   const Json bought = priced("--set '/economics={\"offer\": \"dgx-h100-bought\"}'");
   EXPECT_NEAR(bought.at("rows").at(3).at("price").get<double>(), 270000 * 0.15 * 4, 1e-6);
   EXPECT_FALSE(asked(on_h100).contains("prices"));
-  EXPECT_THAT(place.farandole("network s.json --network-price 40000").err,
-              HasSubstr("--network-price:1: /bought/node_price: expected an amount of money"));
+  EXPECT_THAT(
+      place.farandole("network s.json --network-price 40000").err,
+      HasSubstr("farandole: --network-price: expected an amount of money such as \"40000 USD\", got \"40000\""));
 }
 
 TEST_F(Network, RefusesWhatHasNone) {

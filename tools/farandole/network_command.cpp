@@ -33,15 +33,20 @@ struct NetworkPrice {
 /// By --network-price, else as the scenario's economics have a bought node's.
 NetworkPrice network_price(const NetworkArguments& arguments, const Document& document, const Catalogue& catalogue) {
   if (!arguments.price.empty()) {
-    const Record bought{{"node_price", arguments.price}, {"lifetime", "1 years"}, {"electricity", ""}};
     const auto space = arguments.price.find_last_of(' ');
+    const std::string currency = space == std::string::npos ? "USD" : arguments.price.substr(space + 1);
+    const Record bought{{"node_price", arguments.price},
+                        {"lifetime", "1 years"},
+                        {"electricity", "0 " + currency + "/kWh"},
+                        {"utilisation", "100 %"}};
     Record offer{{"name", "network"}, {"kind", "bought"}, {"date", "own"}, {"bought", bought}, {"pue", 1}};
     offer["power"] = {{"host", "1 W"}, {"device_idle", "0 W"}, {"device_busy", "0 W"}};
-    offer["bought"]["electricity"] =
-        "0 " + (space == std::string::npos ? "USD" : arguments.price.substr(space + 1)) + "/kWh";
-    offer["bought"]["utilisation"] = "100 %";
-    const Offer read = read_offer(Document::parse(offer.dump(), "--network-price").root());
-    return {read.owned->price.plain(), read.currency};
+    try {
+      const Offer read = read_offer(Document::parse(offer.dump(), "--network-price").root());
+      return {read.owned->price.plain(), read.currency};
+    } catch (const InputError&) {
+      refuse_option("--network-price", "an amount of money such as \"40000 USD\"", arguments.price);
+    }
   }
   const auto name = document.find("/economics/offer");
   if (!name) return {};
@@ -308,8 +313,8 @@ void answer_network(const NetworkArguments& arguments) {
   RunOptions options;
   options.budget = arguments.cost.most();
   options.network = arguments.cost.solver();
-  const NetworkNeed need = network_need(document, catalogue, options, targets);
   const NetworkPrice price = network_price(arguments, document, catalogue);
+  const NetworkNeed need = network_need(document, catalogue, options, targets);
   write_question_answer(network_answer(need, price, arguments.scenario.file), arguments.output, arguments.pages);
 }
 

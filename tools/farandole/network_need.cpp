@@ -91,10 +91,7 @@ class NetworkQuestion {
 
   [[nodiscard]] TrainingPoint own() const { return run(document_, true); }
 
-  [[nodiscard]] int nics() const {
-    const auto all = topology_.find("/node/nics_at");
-    return all ? static_cast<int>(all->elements().size()) : 1;
-  }
+  [[nodiscard]] int nics() const { return nics_of(topology_); }
 
   /// With one, two, four, ... of the node's NICs, spread over the places that they have.
   [[nodiscard]] std::vector<OtherNetwork> with_fewer_nics() const {
@@ -143,11 +140,14 @@ class NetworkQuestion {
     };
     return same("/node/device") && same("/node/devices") && file.find("/node/nic/rate");
   }
-  static OtherNetwork other(const Document& file, std::vector<SetValue> set, TrainingPoint point) {
+  static int nics_of(const Document& file) {
     const auto places = file.find("/node/nics_at");
+    return places ? static_cast<int>(places->elements().size()) : 1;
+  }
+  static OtherNetwork other(const Document& file, std::vector<SetValue> set, TrainingPoint point) {
     const auto transport = file.find("/transport/name");
     return {read<std::string>(*file.find("/name")),
-            places ? static_cast<int>(places->elements().size()) : 1,
+            nics_of(file),
             read<BytesPerSecond>(*file.find("/node/nic/rate")),
             transport ? read<std::string>(*transport) : std::string(),
             std::move(set),

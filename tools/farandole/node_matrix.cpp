@@ -253,6 +253,7 @@ std::string put_node_matrix(const std::string& text, const std::string& file, co
   if (matrix.nics.empty() && !has_as_many) {
     refuse_cell(file, fmt::format("columns of NICs, or a --topology with nodes of {} GPUs", matrix.gpus), "neither");
   }
+  if (matrix.nics.empty() && !ports.empty()) refuse_cell(file, "columns of NICs, whose rates --ibstat says", "none");
   topology.set("/node/devices", std::to_string(matrix.gpus));
   topology.remove("/node/measurements");  // of another node
   const std::string nvlinks = put_nvlinks(matrix, topology);

@@ -1,9 +1,8 @@
 #include "rdma_ports.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -26,20 +25,14 @@ bool begins_adapter(const std::string& line) {
   return line.starts_with("CA '") || line.starts_with("Infiniband device '");
 }
 
-std::string in_lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-/// "		Link layer: InfiniBand" or "	link_layer:	 InfiniBand" as {"link layer", "InfiniBand"}.
+/// "Link layer: InfiniBand" or "link_layer: InfiniBand", indented, as it stands there.
 std::pair<std::string, std::string> key_and_value(const std::string& line) {
   const auto colon = line.find(':');
   const auto begin = line.find_first_not_of(" \t");
   if (colon == std::string::npos || begin >= colon) return {};
-  std::string key = in_lower_case(line.substr(begin, colon - begin));
-  std::ranges::replace(key, '_', ' ');
   const auto value = line.find_first_not_of(" \t", colon + 1);
-  return {key, value == std::string::npos ? "" : line.substr(value, line.find_last_not_of(" \t\r") - value + 1)};
+  return {line.substr(begin, colon - begin),
+          value == std::string::npos ? "" : line.substr(value, line.find_last_not_of(" \t\r") - value + 1)};
 }
 
 /// "400", or "400 Gb/sec (4X NDR)".
@@ -67,12 +60,12 @@ std::map<std::string, RdmaPort> read_rdma_ports(const std::string& text, const s
     ++number;
     const auto [key, value] = key_and_value(line);
     const bool begins = begins_adapter(line);
-    if (begins || key.starts_with("port ")) keep();
+    if (begins || key.starts_with("Port ")) keep();
     if (begins) adapter = quoted_name(line).value_or("");
-    // "Active", or "4: ACTIVE"; not "INIT" or "Initializing".
-    if (key == "state") port.is_active = in_lower_case(value).ends_with("active");
-    if (key == "rate") port.rate = port_rate(value, fmt::format("{}:{}", file, number));
-    if (key == "link layer") port.link_layer = value;
+    // ibstat's words and ibstatus's.
+    if (key == "State" || key == "state") port.is_active = value == "Active" || value.ends_with(": ACTIVE");
+    if (key == "Rate" || key == "rate") port.rate = port_rate(value, fmt::format("{}:{}", file, number));
+    if (key == "Link layer" || key == "link_layer") port.link_layer = value;
   }
   keep();
   if (ports.empty())

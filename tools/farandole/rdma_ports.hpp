@@ -7,8 +7,6 @@
 #include <map>
 #include <string>
 
-#include "units/quantity.hpp"
-
 namespace farandole {
 
 struct RdmaPort {

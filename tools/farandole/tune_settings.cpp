@@ -343,7 +343,7 @@ TuneSetting recomputation(const WhatIfBase& base) {
   return setting;
 }
 
-/// Which takes no less time here, but memory.
+/// It takes as long here, in less memory.
 TuneSetting fused_loss(const WhatIfBase& base) {
   TuneSetting setting{"loss", false, true};
   const WorkloadSpec& workload = base.scenario.workload;
