@@ -228,6 +228,13 @@ class SkippedTests(InAFolder):
     def test_are_not_mentioned_where_there_are_none(self):
         self.assertEqual(self.summary('<testsuite><testcase name="a" status="run"/></testsuite>'), "")
 
+    def test_are_followed_by_the_ends_of_what_failed(self):
+        said = "\n".join(f"line {number}" for number in range(100))
+        failed = f'<testcase name="e/Fails" status="fail"><failure message="Failed"/><system-out>{said}\n</system-out></testcase>'
+        shown = self.summary(RESULTS % failed)
+        self.assertIn("\ntools/setup optional installs", shown)
+        self.assertTrue(shown.endswith("\n\ne/Fails failed; the end of what it said:\n" + said[said.index("line 60"):] + "\n"))
+
     def test_for_which_nothing_can_be_installed_are_said_to_be_so(self):
         results = RESULTS.replace("; tools/setup optional installs it", "") % ""
         self.assertIn("\nNothing that could be installed lets them run here.\n", self.summary(results))
