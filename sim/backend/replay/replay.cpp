@@ -1,7 +1,6 @@
 #include "backend/replay/replay.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "simulate/invariant.hpp"
@@ -137,18 +136,6 @@ void Replay::finish(TaskId id, const TaskTimes& times) {
   }
   advance(stream);
   if (note.what >= 0) site_.strategy.on(*this, {note, times.end, id, &times});
-}
-
-void Replay::compute(int /*worker*/, Seconds /*work*/, Note /*note*/) {
-  throw std::logic_error("a replay of collectives has no servers");
-}
-
-void Replay::send(Connection /*connection*/, Bytes /*size*/, Note /*note*/) {
-  throw std::logic_error("a replay of collectives has no servers");
-}
-
-void Replay::process(int /*server*/, int /*worker*/, Bytes /*traffic*/, Note /*note*/) {
-  throw std::logic_error("a replay of collectives has no servers");
 }
 
 bool Replay::is_over() const {

@@ -69,10 +69,6 @@ class Replay final : public Engine {
   [[nodiscard]] Seconds now() const override { return clock_.now(); }
   void call_at(Seconds when, Note note) override;
   TaskId add(Task task) override;
-  /// Of servers, which have a replay of their own (server_replay.hpp).
-  void compute(int worker, Seconds work, Note note) override;
-  void send(Connection connection, Bytes size, Note note) override;
-  void process(int server, int worker, Bytes traffic, Note note) override;
 
  private:
   enum class Kind : std::uint8_t { announced, passed, timer, computed };

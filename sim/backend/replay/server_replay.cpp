@@ -165,10 +165,6 @@ void ServerReplay::call_at(Seconds when, Note note) {
   schedule(when, note);
 }
 
-TaskId ServerReplay::add(Task /*task*/) {
-  throw std::logic_error("a replay of servers has no collectives");
-}
-
 void ServerReplay::compute(int /*worker*/, Seconds work, Note note) {
   schedule(now() + work, note);
 }

@@ -124,8 +124,6 @@ class ServerReplay final : public Engine {
 
   [[nodiscard]] Seconds now() const override { return clock_.now(); }
   void call_at(Seconds when, Note note) override;
-  /// Of strategies of collectives, which have a replay of their own (replay.hpp).
-  TaskId add(Task task) override;
   void compute(int worker, Seconds work, Note note) override;
   void send(Connection connection, Bytes size, Note note) override;
   void process(int server, int worker, Bytes traffic, Note note) override;
