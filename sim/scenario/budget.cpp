@@ -15,6 +15,7 @@
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/job_clocks.hpp"
+#include "scenario/pipeline.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/folding/moves.hpp"
 #include "simulate/folding/parts.hpp"
@@ -188,7 +189,12 @@ double seconds_of_exchanges(const Scenario& scenario, double iterations) {
   const bool by_message = scenario.fidelity == Fidelity::message;
   const bool chooses = static_cast<bool>(scenario.platform.platform.network.choice);
   if (is_ring || !is_sharded(scenario.strategy) || !(chooses || by_message)) return 0;
-  const Model& model = scenario.workload.model;
+  double seconds = 0;
+  const int stages = scenario.strategy.pipeline;
+  for (int stage = 0; stages > 1 && stage < stages; ++stage)
+    seconds += seconds_of_exchanges(stage_of(scenario, scenario.platform.placement, stage), iterations);
+  if (stages > 1) return seconds;
+  const Model& model = scenario.workload.of_rank();
   std::set<std::string_view> blocks{""};
   for (const Layer& layer : model.layers) blocks.insert(layer.block);
   const auto units = static_cast<double>(blocks.size());
@@ -196,7 +202,6 @@ double seconds_of_exchanges(const Scenario& scenario, double iterations) {
   const Bytes of_unit = 4_B * of_rank * scenario.platform.ranks;
   JobClocks clocks(scenario, scenario.platform.placement);
   const double answers = runs_of_bands * iterations * units;
-  double seconds = 0;
   for (const auto& [operation, times] : {std::pair(Operation::reduce_scatter, 1), std::pair(Operation::allgather, 2)}) {
     const RoutedSchedule routed = clocks.routed_of(operation, Group::shards, of_unit);
     double moving = 0;

@@ -127,6 +127,22 @@ TEST_F(OverBudget, AreShardsOfManyNodesWherePacketsChooseTheirWays) {
 }
 
 // Messages of narrow groups meet gradients in the node, and are sent one by one.
+// Stages have shards of their own, on ranks of their own.
+TEST_F(OverBudget, AreShardsOfStagesOfAPipelineCountedOneStageAfterAnother) {
+  const auto ran = [&](const std::string& more) { return place_.run(FARANDOLE_PROGRAM " run s.json --quiet " + more); };
+  place_.write("s.json", R"({"name": "n", "workload": {"model": "llama3_8b", "batch_per_rank": 1, "recompute": "full"},
+    "platform": {"topology": "theta", "ranks": 8}, "strategy": {"kind": "fsdp", "pipeline": 2},
+    "measure": {"iterations": 1}})");
+  EXPECT_EQ(ran("").status, 0);
+  EXPECT_EQ(ran("--set /platform/topology=aurora").status, 0);
+  EXPECT_EQ(ran("--set /platform/topology=ethernet-25g --set /platform/override='{\"/node/device\": \"h100\"}' "
+                "--fidelity message")
+                .status,
+            0);
+  EXPECT_THAT(refusal("run s.json --quiet --set /platform/ranks=4096 --set /measure/iterations=1000"),
+              HasSubstr("expected what a --budget"));
+}
+
 TEST_F(OverBudget, AreMessagesOfTensorGroupsThatShareNodes) {
   const std::string scenario = R"({"name": "n", "workload": {"model": "llama3_8b", "batch_per_rank": 1},
       "platform": {"topology": "dgx-h100", "ranks": 512}, "strategy": {"kind": "fsdp", "tensor_parallel": 4}})";
