@@ -65,7 +65,7 @@ double read_speed(const Value& where) {
   return speed;
 }
 
-OtherDevice read_other_device(const Value& where, const Catalogue& catalogue) {
+OtherDevice read_other_device(const Value& where, const WorkloadSpec& workload, const Catalogue& catalogue) {
   Section section(where);
   OtherDevice other;
   other.ranks = read_indices(section.maybe("ranks"));
@@ -74,7 +74,11 @@ OtherDevice read_other_device(const Value& where, const Catalogue& catalogue) {
   const auto device = section.maybe("device");
   if (speed.has_value() == device.has_value()) where.fail("either a \"speed\" or a \"device\"");
   if (speed) other.speed = read_speed(*speed);
-  if (device) other.device = catalogue.device(read<std::string>(*device), *device);
+  if (device) {
+    other.device = catalogue.device(read<std::string>(*device), *device);
+    if (!has_rate(*other.device, workload))
+      device->fail(fmt::format("a device with a rate for {}", name(workload.precision)));
+  }
   section.finish();
   if (other.ranks.empty() && other.nodes.empty()) where.fail("the \"ranks\" or the \"nodes\" that have it");
   return other;
@@ -183,8 +187,9 @@ Checkpoint read_checkpoint(const Value& where) {
 
 }  // namespace
 
-EffectsSpec read_effects(const std::optional<Value>& where, const Platform& platform, const Device& device,
-                         double compute_share, const Catalogue& catalogue) {
+EffectsSpec read_effects(const std::optional<Value>& where, const Scenario& scenario, double compute_share,
+                         const Catalogue& catalogue) {
+  const Platform& platform = scenario.platform.platform;
   EffectsSpec effects;
   effects.communication_compute_share = compute_share;
   effects.device_spread = platform.device_spread;
@@ -197,7 +202,8 @@ EffectsSpec read_effects(const std::optional<Value>& where, const Platform& plat
   effects.stragglers = read_one_or_more(stragglers, read_straggler);
   check_stragglers(stragglers, effects.stragglers);
   if (const auto others = section.maybe("other_devices")) {
-    for (const Value& other : others->elements()) effects.other_devices.push_back(read_other_device(other, catalogue));
+    for (const Value& other : others->elements())
+      effects.other_devices.push_back(read_other_device(other, scenario.workload, catalogue));
   }
   const auto links = section.maybe("slow_links");
   effects.slow_links = read_one_or_more(links, read_slow_link);
@@ -206,7 +212,8 @@ EffectsSpec read_effects(const std::optional<Value>& where, const Platform& plat
   if (const auto share = section.maybe("communication_compute_share")) {
     effects.communication_compute_share = read_compute_share(*share);
   }
-  if (const auto board = section.maybe("shared_board")) effects.board_slowdown = read_shared_board(*board, device);
+  if (const auto board = section.maybe("shared_board"))
+    effects.board_slowdown = read_shared_board(*board, scenario.platform.device);
   if (const auto input = section.maybe("input")) effects.input = read_input(*input);
   if (const auto checkpoint = section.maybe("checkpoint")) effects.checkpoint = read_checkpoint(*checkpoint);
   section.finish();

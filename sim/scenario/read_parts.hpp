@@ -24,10 +24,10 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue, const Pla
 // Where it is silent the platform's own spread and jitter hold, collectives take of the device what
 // share_of_collectives (read_scenario.cpp) says, and everything else is off. Called by read_scenario.
 
-/// `device` is the platform's; other devices are found in the catalogue. `compute_share` holds where the section does
-/// not say what a collective takes of the device.
-EffectsSpec read_effects(const std::optional<Value>& where, const Platform& platform, const Device& device,
-                         double compute_share, const Catalogue& catalogue);
+/// `scenario`: its platform and workload are known. Other devices are found in the catalogue; `compute_share` holds
+/// where the section does not say what a collective takes of the device.
+EffectsSpec read_effects(const std::optional<Value>& where, const Scenario& scenario, double compute_share,
+                         const Catalogue& catalogue);
 
 /// For the settings of a result. Effects that are off are not mentioned, but for those that a platform brings along.
 void add_effects(Settings& settings, const EffectsSpec& effects);
@@ -47,6 +47,8 @@ std::shared_ptr<const LearningSpec> read_learning(const Value& where, const Scen
 /// What a host takes to queue a kernel; empty where it waits for each.
 std::optional<Seconds> usual_dispatch(const Device& device);
 
+/// Whether the device computes at a known rate in the workload's precision.
+bool has_rate(const Device& device, const WorkloadSpec& workload);
 /// `device`: of the platform.
 WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const Device& device);
 

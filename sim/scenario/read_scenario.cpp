@@ -304,8 +304,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue, const Pla
   std::ranges::copy(scenario.strategy.ignored, std::back_inserter(scenario.ignored));
   read_collectives(section.maybe("collectives"), catalogue, scenario);
   const auto effects = section.maybe("effects");
-  const double brought = share_of_collectives(scenario);
-  scenario.effects = read_effects(effects, scenario.platform.platform, device, brought, catalogue);
+  scenario.effects = read_effects(effects, scenario, share_of_collectives(scenario), catalogue);
   if (scenario.strategy.streams > 1 && scenario.strategy.kind != "horovod") {
     leave_default_libraries(scenario, "several streams are threads of Gloo, whose algorithms are its own");
   }

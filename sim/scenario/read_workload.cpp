@@ -21,6 +21,11 @@ std::optional<Seconds> usual_dispatch(const Device& device) {
   return device.asynchronous ? std::optional<Seconds>(10_us) : std::nullopt;
 }
 
+bool has_rate(const Device& device, const WorkloadSpec& workload) {
+  return device.peak.contains(workload.precision) ||
+         profiled_times(workload.profiles, device.name, workload.precision, 1).has_value();
+}
+
 namespace {
 
 /// "10 us", or "ready" for a framework that announces a gradient when it is computed; nothing: as the device works.
@@ -145,8 +150,7 @@ Recompute read_recompute_of(const Value& where, const Model& model) {
 void read_types(Section& section, WorkloadSpec& workload, const Device& device) {
   const auto precision = section.maybe("precision");
   workload.precision = precision ? read_precision(*precision) : default_precision(device);
-  const bool is_profiled = profiled_times(workload.profiles, device.name, workload.precision, 1).has_value();
-  if (precision && !device.peak.contains(workload.precision) && !is_profiled) {
+  if (precision && !has_rate(device, workload)) {
     std::vector<std::string> known;
     for (const auto& [has, rate] : device.peak) {
       if (has != Precision::int8) known.push_back(name(has));

@@ -214,6 +214,10 @@ TEST(Effects, BadValuesAreRefusedInPlace) {
               HasSubstr("at most 50 % of the mean"));
   EXPECT_THAT(error(R"({"os_noise": {"period": "10 MB", "duration": "1 us"}})"), HasSubstr("/effects/os_noise/period"));
   EXPECT_THAT(error(R"({"other_devices": [{"ranks": [1]}]})"), HasSubstr("either a \"speed\" or a \"device\""));
+  EXPECT_THAT(test::error_of({{"/platform/topology", R"("dgx-h100")"},
+                              {"/workload/precision", R"("bf16")"},
+                              {"/effects", R"({"other_devices": [{"ranks": [1], "device": "v100"}]})"}}),
+              HasSubstr("/effects/other_devices/0/device: expected a device with a rate for bf16, got \"v100\""));
   EXPECT_THAT(error(R"({"straggler": {"ranks": [1, 2, 1], "slowdown": "10 %"}})"),
               HasSubstr("/effects/straggler/ranks/2: expected a number that the list does not have yet, got 1"));
   EXPECT_THAT(error(R"({"slow_links": {"nodes": [0, 0], "rate": "50 %"}})"), HasSubstr("/effects/slow_links/nodes/1"));
