@@ -32,7 +32,7 @@ void SimulatedJob::begin_iteration(RankTimes factors) {
   factors_ = std::make_shared<const RankTimes>(std::move(factors));
   communications_.clear();
   computes_now_ = false;
-  counts_before_ = counts_;
+  started_before_ = started_.size();
   if (site_.representatives != nullptr) {
     for (Line& line : lines_) {
       for (Slot& slot : line.slots) slot.free = RankTimes::Zero(factors_->size());
@@ -218,7 +218,7 @@ void SimulatedJob::look_whether_over(TaskId id) {
 void SimulatedJob::begin_collective(TaskId id) {
   Item& own = item(id);
   const auto& collective = std::get<Collective>(own.done.task.what);
-  ++counts_[{collective.operation, collective.size, collective.group}];
+  started_.emplace_back(collective.operation, collective.size, collective.group);
   RankTimes reducing = own.done.times.begin + collective.copy_in.si();
   if (site_.company != nullptr && collective.size > Bytes(0) && site_.ranks > 1) {
     provenance_.folded = false;

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -27,8 +28,10 @@
 
 namespace farandole { inline namespace engine {
 
-/// How often collectives of an operation, a size and a kind of group were started.
-using CollectiveCounts = std::map<std::tuple<Operation, Bytes, Group>, double>;
+/// An operation, a size and a kind of group.
+using CollectiveKind = std::tuple<Operation, Bytes, Group>;
+/// How often collectives of a kind are started.
+using CollectiveCounts = std::map<CollectiveKind, double>;
 
 /// What a job is on. The references must outlive it.
 struct JobSite {
@@ -59,7 +62,7 @@ class SimulatedJob final : public Engine {
   /// on. Representatives are others in every iteration; whoever they stand for begins when all tasks before are over.
   void begin_iteration(RankTimes factors);
   /// As if it had not been, but for time.
-  void forget_iteration() { counts_ = counts_before_; }
+  void forget_iteration() { started_.resize(started_before_); }
   /// Whether computation has been added in this iteration.
   [[nodiscard]] bool computes() const { return computes_now_; }
   /// Marks of computation that nobody has been told of.
@@ -78,8 +81,7 @@ class SimulatedJob final : public Engine {
 
   struct Done {
     Task task;
-    TaskTimes
-        times{};  // of all ranks; without those of what is within a computation and over, of which there are thousands
+    TaskTimes times{};      // of all ranks; not kept of what is within a computation and over
     Stages last{};          // once it is over: of the last rank at each stage
     Seconds undisturbed{};  // of a computation: the last rank would be done, were there no collective
     std::shared_ptr<const RankTimes> factors{};  // of a computation
@@ -91,8 +93,8 @@ class SimulatedJob final : public Engine {
   [[nodiscard]] std::vector<const Done*> tasks(Stream stream) const;
   [[nodiscard]] const RankTimes& factors() const { return *factors_; }
 
-  /// Of all iterations so far.
-  [[nodiscard]] const CollectiveCounts& collectives() const { return counts_; }
+  /// One by one, of all iterations so far.
+  [[nodiscard]] std::span<const CollectiveKind> collectives() const { return started_; }
   /// Of all of them; of none, as if all were folded.
   [[nodiscard]] const Provenance& provenance() const { return provenance_; }
 
@@ -179,8 +181,8 @@ class SimulatedJob final : public Engine {
   int open_marks_ = 0;
   int open_tasks_ = 0;
   Provenance provenance_{.folded = true};
-  CollectiveCounts counts_;
-  CollectiveCounts counts_before_;  // this iteration
+  std::vector<CollectiveKind> started_;
+  std::size_t started_before_ = 0;  // this iteration
   std::vector<Worker> workers_;
   std::vector<WorkerCompute> computes_;
   std::vector<std::size_t> free_computes_;

@@ -71,14 +71,11 @@ std::vector<Iteration> measured(auto& trainer, int count) {
   return iterations;
 }
 
-/// Of those that came after, an iteration.
-CollectiveCounts mean_since(const CollectiveCounts& before, const CollectiveCounts& now, int iterations) {
+/// An iteration.
+CollectiveCounts mean_counts(std::span<const CollectiveKind> started, int iterations) {
   CollectiveCounts mean;
-  for (const auto& [collective, count] : now) {
-    const auto found = before.find(collective);
-    const double since = count - (found == before.end() ? 0 : found->second);
-    if (since > 0) mean[collective] = since / iterations;
-  }
+  for (const CollectiveKind& kind : started) mean[kind] += 1;
+  for (auto& [kind, count] : mean) count /= iterations;
   return mean;
 }
 
@@ -87,10 +84,10 @@ CollectiveCounts mean_since(const CollectiveCounts& before, const CollectiveCoun
 TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measure) {
   auto tuning = let_tune(trainer);
   for (int i = 0; i < measure.warmup; ++i) trainer.run_iteration();
-  const CollectiveCounts before = trainer.simulated().collectives();
+  const std::size_t before = trainer.simulated().collectives().size();
   TrainingRun run = condense(measured(trainer, measure.iterations), job);
   run.tuning = std::move(tuning);
-  run.collectives = mean_since(before, trainer.simulated().collectives(), measure.iterations);
+  run.collectives = mean_counts(trainer.simulated().collectives().subspan(before), measure.iterations);
   run.provenance = trainer.simulated().provenance();
   run.provenance.folded = run.provenance.folded && !trainer.simulated().collectives().empty();
   run.critical_path = trainer.last_critical_path();
@@ -99,14 +96,14 @@ TrainingRun run_training(Trainer& trainer, const Job& job, const Measure& measur
 
 TrainingRun run_training(StagedTrainer& trainer, const Measure& measure) {
   for (int i = 0; i < measure.warmup; ++i) trainer.run_iteration();
-  std::vector<CollectiveCounts> before;
-  for (int stage = 0; stage < trainer.stages(); ++stage) before.push_back(trainer.simulated(stage).collectives());
+  std::vector<std::size_t> before;
+  for (int i = 0; i < trainer.stages(); ++i) before.push_back(trainer.simulated(i).collectives().size());
   TrainingRun run = condense(measured(trainer, measure.iterations), trainer.longest());
   run.provenance.folded = true;
   for (int stage = 0; stage < trainer.stages(); ++stage) {
     const SimulatedJob& job = trainer.simulated(stage);
-    const CollectiveCounts& earlier = before[static_cast<std::size_t>(stage)];
-    run.of_stages.push_back(mean_since(earlier, job.collectives(), measure.iterations));
+    const auto since = job.collectives().subspan(before[static_cast<std::size_t>(stage)]);
+    run.of_stages.push_back(mean_counts(since, measure.iterations));
     run.provenance.include(job.provenance());
   }
   run.critical_path = trainer.last_critical_path();

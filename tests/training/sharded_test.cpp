@@ -44,10 +44,10 @@ Sent sent(const Job& job, const std::string& strategy, int ranks) {
   StrategyBench bench(job, ranks, strategy);
   bench.simulation.run_iteration();
   Sent sum;
-  for (const auto& [what, times] : bench.simulation.trainer().simulated().collectives()) {
-    const double rounds = std::get<Operation>(what) == Operation::allreduce ? 2 : 1;
-    sum.bytes += times * rounds * std::get<Bytes>(what).si() * (ranks - 1) / ranks;
-    sum.collectives += times;
+  for (const CollectiveKind& kind : bench.simulation.trainer().simulated().collectives()) {
+    const double rounds = std::get<Operation>(kind) == Operation::allreduce ? 2 : 1;
+    sum.bytes += rounds * std::get<Bytes>(kind).si() * (ranks - 1) / ranks;
+    sum.collectives += 1;
   }
   return sum;
 }
