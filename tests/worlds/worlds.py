@@ -4,10 +4,11 @@
     tests/worlds/worlds.py [--program FILE] [--from SEED] [--worlds N] [--seconds S]
 
 A world that is refused (status 2) must say where and print nothing else. Of one that runs: parts sum to the step and are not negative;
---no-fold and a point of a sweep are the same; bands change nothing else; a network of twice the rate, or half the latency, is never slower;
-the waterfall sums to the step; a what-if is the change made by hand; a measured run is reproduced; nothing takes more than 40 s of processor time
-or 4 GiB.
-A broken law is printed with its seed (`--from SEED --worlds 1` draws that world alone) and its scenario. The status is 1 then.
+its interval holds it; --no-fold, our own solver in SimGrid's place and a point of a sweep are the same; a table as CSV has the numbers of the
+JSON; bands change nothing else; a network of twice the rate, or half the latency, is never slower; the waterfall sums to the step; a what-if is
+the change made by hand; a measured run is reproduced; nothing takes more than 40 s of processor time or 4 GiB.
+A broken law is printed with its seed (`--from SEED --worlds 1` draws that world alone) and the smallest scenario found that breaks it still: what is
+not needed is left out, numbers are halved. The status is 1 then.
 
 What may be slower on a faster network is not asked: workers that do not wait, noise and traffic at times of their own, links that a library
 does not know to be slow, gradients that go at a cycle's tick.
@@ -16,6 +17,8 @@ does not know to be slow, gradients that go at a cycle's tick.
 import argparse
 import collections
 import copy
+import csv
+import io
 import json
 import os
 import pathlib
@@ -57,6 +60,17 @@ SETTINGS = {
 EFFECTS = [(15, {"step_jitter": "1 %"}), (10, {"device_spread": "2 %"}), (10, {"straggler": {"ranks": [0], "slowdown": "20 %"}}),
            (8, {"slow_links": {"nodes": [0], "rate": "50 %"}}), (8, {"os_noise": {"period": "20 ms", "duration": "500 us"}}),
            (8, {"checkpoint": {"every_steps": 2, "rate": "2 GB/s"}}), (6, {"communication_compute_share": "10 %"})]
+# Of any strategy; a value may say where it stands.
+REST = [(5, "workload/host_dispatch", ["0 us", "20 us"]), (5, "workload/gradient_type", ["fp32", "fp16", "bf16"]),
+        (5, "platform/condition", [{"degraded": {"*": "50 %"}}, {"background": {"*": "1 GB/s"}}]),
+        (5, "platform/traffic", [[{"kind": "constant", "links": "*", "rate": "1 GB/s"}], [{"kind": "on_off", "links": "*", "rate": "1 GB/s", "on": "5 ms", "off": "5 ms"}]]),
+        (6, "effects/other_devices", [[{"ranks": [0], "speed": "80 %"}], [{"nodes": [0], "device": "v100"}]]),
+        (5, "effects/input", [{"sample_size": "108 KiB", "storage_bandwidth": "5 GB/s"}]),
+        (6, "run", [{"epochs": 90, "samples": 1281167}, {"samples": 10**8, "failures": {"node_mtbf": "5000 h", "restart": "5 min"}}]),
+        (5, "measure/seeds", [2])]
+OF_SEQUENCES = [(10, "workload/loss", ["plain", "fused", "chunked"]), (6, "workload/lora", [{"rank": 16, "targets": ["q_proj", "v_proj"]}]),
+                (6, "workload/sequence_length", [256, 512]), (6, "strategy/pipeline", [2, 4])]
+OF_IMAGES = [(10, "workload/normalisation", ["with_activation", "in_convolution"])]
 NOT_MONOTONE = ("asynchronous", "stale", "os_noise", "slow_links", "random", "horovod")
 
 
@@ -73,10 +87,10 @@ def draw(seed):
         if chance(percent):
             workload[key] = one_of(values)
     strategy = {"kind": one_of([*SETTINGS, "ddp", "fsdp", "fsdp", "zero"])}
-    if chance(30):
+    if chance(30) and strategy["kind"] in ("ddp", "fsdp", "zero", "horovod"):
         strategy["accumulation"] = one_of([1, 2, 3, 8])
     for percent, key, values in SETTINGS[strategy["kind"]]:
-        if chance(percent):
+        if chance(percent) and (is_sequence or key not in ("tensor_parallel", "pipeline")):
             strategy[key] = one_of(values)
     world = {"name": f"world-{seed}", "workload": workload, "strategy": strategy,
              "platform": {"topology": topology, "ranks": full if chance(75) else drawn.randint(1, full)},
@@ -92,7 +106,41 @@ def draw(seed):
         world["measure"]["fidelity"] = one_of(["analytic", "flow", "flow", "message"])
     if chance(40):
         world["measure"]["bands"] = False
+    for percent, pointer, values in [*REST, *(OF_SEQUENCES if is_sequence else OF_IMAGES)]:
+        if chance(percent):
+            put(world, pointer, one_of(values))
     return world
+
+
+def put(world, pointer, value):
+    *folders, last = pointer.strip("/").split("/")
+    for folder in folders:
+        world = world.setdefault(folder, {})
+    world[last] = value
+
+
+def smaller(world):
+    """Worlds that ask for one thing less, the largest first."""
+    def without(folder, path):
+        for key, value in list(folder.items()):
+            if path + key not in ("/name", "/workload", "/workload/model", "/workload/batch_per_rank", "/platform", "/platform/topology",
+                                  "/platform/ranks", "/strategy", "/strategy/kind", "/measure"):
+                yield path + key, None
+            if isinstance(value, dict):
+                yield from without(value, path + key + "/")
+            elif isinstance(value, int) and not isinstance(value, bool) and value > 1:
+                yield path + key, value // 2
+    for pointer, value in sorted(without(world, "/"), key=lambda change: change[0].count("/")):
+        other = copy.deepcopy(world)
+        *folders, last = pointer.strip("/").split("/")
+        at = other
+        for folder in folders:
+            at = at[folder]
+        if value is None:
+            del at[last]
+        else:
+            at[last] = value
+        yield other
 
 
 def limit():
@@ -104,12 +152,12 @@ class Program:
     def __init__(self, path, folder):
         self.path, self.file = path, pathlib.Path(folder, "world.json")
 
-    def run(self, world, *options):
+    def run(self, world, *options, form="json"):
         """(status, points, stdout, stderr)"""
         self.file.write_text(json.dumps(world))
-        done = subprocess.run([self.path, "run", str(self.file), "--format", "json", *options], capture_output=True, text=True,
+        done = subprocess.run([self.path, "run", str(self.file), "--format", form, *options], capture_output=True, text=True,
                               preexec_fn=limit, check=False)
-        points = json.loads(done.stdout)["points"] if done.returncode == 0 else None
+        points = json.loads(done.stdout)["points"] if done.returncode == 0 and form == "json" else None
         return done.returncode, points, done.stdout, done.stderr
 
 
@@ -136,24 +184,20 @@ def differences(one, other, rounding, but):
 
 
 class Judge:
-    """Of one world: `expect` counts a law and prints where it is broken."""
+    """Of one world: `expect` counts a law and keeps what breaks it."""
 
-    def __init__(self, program, tally, seed):
-        self.program, self.tally, self.seed, self.world = program, tally, seed, draw(seed)
+    def __init__(self, program, seed, world):
+        self.program, self.seed, self.world = program, seed, world
+        self.checks, self.broken = collections.Counter(), {}
 
     def expect(self, law, holds, what):
-        self.tally[law][0] += 1
+        self.checks[law] += 1
         if not holds:
-            self.tally[law][1] += 1
-            print(f"seed {self.seed}: {law}: {str(what)[:400]}\n    {json.dumps(self.world)}", flush=True)
+            self.broken[law] = str(what)[:400]
 
     def changed(self, pointer, value):
         other = copy.deepcopy(self.world)
-        at = other
-        *folders, last = pointer.strip("/").split("/")
-        for folder in folders:
-            at = at.setdefault(folder, {})
-        at[last] = value
+        put(other, pointer, value)
         return other
 
     def run(self, law, world, *options):
@@ -173,10 +217,16 @@ class Judge:
         point = points[0]
         step, parts = point["iteration_seconds"], point["breakdown"].values()
         self.expect("parts sum to the step", abs(sum(parts) / step - 1) < 1e-9 and min(parts) >= -1e-9 * step, point["breakdown"])
+        if point.get("bands"):
+            low, high = point["bands"]["iteration_seconds"]
+            self.expect("the interval holds the step", low <= step * (1 + 1e-9) and step <= high * (1 + 1e-9), (low, step, high))
+        self.table(point)
         if point["ranks"] <= 64:
             self.same("--no-fold", self.world, point, 1e-9, ("folded", "notes"), "--no-fold")
+        if point["ranks"] <= 16:
+            self.solvers()
         self.same("without bands", self.changed("/measure/bands", False), point, 1e-12, ("bands", "compared_by"))
-        seed = self.world["measure"]["seed"]
+        seed = self.world["measure"].get("seed", 1)
         self.same("point of a sweep", self.changed("/sweep", {"/measure/seed": [seed + 1, seed]}), point, 1e-12, ("swept",))
         if not any(word in json.dumps(self.world) for word in NOT_MONOTONE) and point["ranks"] > 1:
             for scale in ({"rate": 2}, {"latency": 0.5}):
@@ -191,6 +241,23 @@ class Judge:
         if other:
             found = differences(point, other, rounding, but)
             self.expect(law, not found, found)
+
+    def table(self, point):
+        """Columns are pointers; one that the point has not is empty."""
+        status, _, text, error = self.program.run(self.world, form="csv")
+        if status != 0:
+            return self.expect("CSV", False, error)
+        row = next(csv.DictReader(io.StringIO(text)))
+        said = {pointer.strip("/").replace("/", "_"): value for pointer, value in leaves(point)}
+        differ = [(column, text, said[column]) for column, text in row.items()
+                  if isinstance(said.get(column), float) and (text == "" or float(text) != said[column])]
+        return self.expect("CSV", not differ and row["iteration_seconds"] != "", differ[:4])
+
+    def solvers(self):
+        answers = [self.run("own solver", self.world, "--network", solver) for solver in ("simgrid", "own")]
+        if all(answers):
+            found = differences(answers[0], answers[1], 1e-6, ("notes",))
+            self.expect("own solver", not found, found)
 
     def explanation(self, step):
         explained = self.run("waterfall", self.world, "--explain")
@@ -216,6 +283,23 @@ class Judge:
             self.expect("measured run", status == 2, error[-200:])
 
 
+def judged(program, seed, world):
+    judge = Judge(program, seed, world)
+    judge.judge()
+    return judge
+
+
+def shrunk(program, judge, law, seconds=240):
+    """The smallest world found that breaks the law, and how."""
+    world, what, began = judge.world, judge.broken[law], time.monotonic()
+    candidates = smaller(world)
+    while time.monotonic() - began < seconds and (candidate := next(candidates, None)):
+        again = judged(program, judge.seed, candidate)
+        if law in again.broken:
+            world, what, candidates = candidate, again.broken[law], smaller(candidate)
+    return world, what
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default=os.environ.get("FARANDOLE_PROGRAM", str(ROOT / "build/release/farandole")))
@@ -226,10 +310,17 @@ def main():
     tally = collections.defaultdict(lambda: [0, 0])
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
+        program = Program(asked.program, folder)
         for seed in range(asked.first, asked.first + asked.worlds):
             if time.monotonic() - began > asked.seconds:
                 break
-            Judge(Program(asked.program, folder), tally, seed).judge()
+            judge = judged(program, seed, draw(seed))
+            for law, checks in judge.checks.items():
+                tally[law][0] += checks
+                tally[law][1] += law in judge.broken
+            for law in judge.broken:
+                world, what = shrunk(program, judge, law)
+                print(f"seed {seed}: {law}: {what}\n    {json.dumps(world)}", flush=True)
     print(f"{'law':<36} {'checks':>8} {'broken':>8}")
     for law, (checks, broken) in sorted(tally.items()):
         print(f"{law:<36} {checks:>8} {broken:>8}")
