@@ -143,6 +143,12 @@ RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const Ch
   return moments;
 }
 
+bool RecurrenceClock::is_unshared(std::size_t phase) {
+  const auto [known, is_new] = unshared_.try_emplace(phase);
+  if (is_new) known->second = is_unshared_pipeline(routed_, phase, sharing_, options_.network);
+  return known->second;
+}
+
 /// Null where it is not to be remembered.
 const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes) {
   constexpr std::size_t most_transfers = std::size_t{1} << 22;  // in all
@@ -160,7 +166,7 @@ const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, co
                     [&](const TransferCosts& costs, const auto& /*all*/) { of_repeats.push_back(costs); });
   }
   auto fresh = shifts   ? std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern, std::move(of_repeats))
-               : varies ? unshared_pipeline(routed_, phase, sizes, sharing_, options_.network)
+               : varies ? is_unshared(phase) ? std::optional(unshared_pipeline(routed_, phase, sizes)) : std::nullopt
                         : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
                                                     costs_of_all(routed_, phase, rates_of_all(phase), sizes));
   if (known_transfers_ + transfers > most_transfers) {

@@ -48,6 +48,7 @@ class RecurrenceClock final : public CollectiveClock {
   /// The same for ranks that start apart, of whom nobody else remembers how they ended.
   RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
   const KnownPhase* known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes);
+  bool is_unshared(std::size_t phase);
   /// What the transfers of every repeat cost; one by one, where only receivers move, all go at the rates of their
   /// classes.
   using VisitRepeat = std::function<void(const TransferCosts& costs, const std::vector<std::size_t>& transfers)>;
@@ -72,7 +73,8 @@ class RecurrenceClock final : public CollectiveClock {
   Eigen::Index remembered_ = 0;       // transfers in both
   /// Of all ranks, by size and phase; nothing where one has to go through the rounds.
   std::map<std::pair<Bytes, std::size_t>, std::optional<KnownPhase>> known_;
-  std::size_t known_transfers_ = 0;  // of them
+  std::size_t known_transfers_ = 0;       // of them
+  std::map<std::size_t, bool> unshared_;  // of pipelines, by phase
 };
 
 }}  // namespace farandole::simulate

@@ -11,80 +11,55 @@ constexpr double rounding = 1e-14;
 
 /// The ring unrolled: position u is rank (u - rounds) modulo n, so that whatever reaches a rank in so many rounds
 /// stands before it, from position u - rounds on. Ranks themselves are the last n positions.
-struct Positions {
-  std::vector<double> start;
-  std::vector<double> stay;
-  std::vector<double> move;
-
-  Positions(const RankTimes& of_ranks, const RingSteps& steps, int rounds) {
-    const auto n = static_cast<int>(of_ranks.size());
-    int rank = (n - rounds % n) % n;
-    for (int u = 0; u < n + rounds; ++u, rank = rank + 1 == n ? 0 : rank + 1) {
-      start.push_back(of_ranks[rank]);
-      stay.push_back(steps.stay[rank]);
-      move.push_back(steps.move[rank]);
-    }
-  }
-};
-
-/// Ways on which staying costs a given value at most, and at some rank that.
-class Level {
+class Unrolled {
  public:
-  Level(const Positions& positions, double stay, int rounds) : positions_(positions), stay_(stay), rounds_(rounds) {
-    double drift = 0;
-    for (const double move : positions.move) drift_.push_back(drift += move - stay);
-  }
+  Unrolled(const RankTimes& start, const RingSteps& steps, int rounds)
+      : start_(start), steps_(steps), rounds_(rounds), size_(start.size() + rounds), head_start_(size_), best_(size_) {}
 
-  /// The best way to the next position: minus infinity where there is none.
-  double best_to(std::size_t u) {
-    if (positions_.stay[u] > stay_) {
-      best_.clear();
-      head_ = 0;
-      next_ = u + 1;
-      return none;
+  /// Lengthens `end` to the best ways on which staying costs `most` at most, and at some rank that.
+  void take_ways(double most, RankTimes& end) {
+    const auto n = static_cast<int>(start_.size());
+    double drift = 0;         // what the moves up to a position cost more than as many stays
+    int first = 0, last = 0;  // of the positions let in, with smaller head starts from one to the next
+    int to_let_in = 0;
+    for (int u = 0, rank = (n - rounds_ % n) % n; u < size_; ++u, rank = rank + 1 == n ? 0 : rank + 1) {
+      drift += steps_.move[rank] - most;
+      head_start_[u] = start_[rank] - drift;
+      const double stay = steps_.stay[rank];
+      if (stay > most) {
+        first = last = 0;
+        to_let_in = u + 1;
+        continue;
+      }
+      for (; stay >= most * (1 - rounding) && to_let_in <= u; ++to_let_in) {
+        while (last > first && head_start_[best_[last - 1]] <= head_start_[to_let_in]) --last;
+        best_[last++] = to_let_in;
+      }
+      while (first < last && best_[first] + rounds_ < u) ++first;
+      if (u >= rounds_ && first < last)
+        end[rank] = std::max(end[rank], head_start_[best_[first]] + drift + rounds_ * most);
     }
-    if (positions_.stay[u] >= stay_ * (1 - rounding)) {
-      for (; next_ <= u; ++next_) let_in(next_);
-    }
-    while (head_ < best_.size() && best_[head_] + static_cast<std::size_t>(rounds_) < u) ++head_;
-    return head_ == best_.size() ? none : head_start(best_[head_]) + drift_[u] + rounds_ * stay_;
   }
 
  private:
-  static constexpr double none = -std::numeric_limits<double>::infinity();
-
-  [[nodiscard]] double head_start(std::size_t u) const { return positions_.start[u] - drift_[u]; }
-  void let_in(std::size_t u) {
-    while (best_.size() > head_ && head_start(best_.back()) <= head_start(u)) best_.pop_back();
-    best_.push_back(u);
-  }
-
-  const Positions& positions_;
-  double stay_;
+  const RankTimes& start_;
+  const RingSteps& steps_;
   int rounds_;
-  std::vector<double> drift_;      // what the moves up to a position cost more than as many stays
-  std::vector<std::size_t> best_;  // from head_ on: positions let in, later ones with smaller head starts
-  std::size_t head_ = 0;
-  std::size_t next_ = 0;  // position to be let in
+  Eigen::Index size_;
+  Eigen::ArrayXd head_start_;
+  Eigen::ArrayXi best_;
 };
 
 }  // namespace
 
 RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds) {
-  const Positions positions(start, steps, rounds);
+  Unrolled ring(start, steps, rounds);
   std::vector<double> values(steps.stay.begin(), steps.stay.end());
   std::ranges::sort(values, std::ranges::greater());
   const auto is_the_same = [](double one, double next) { return next >= one * (1 - rounding); };
   values.erase(std::unique(values.begin(), values.end(), is_the_same), values.end());
   RankTimes end = RankTimes::Constant(start.size(), -std::numeric_limits<double>::infinity());
-  for (const double value : values) {
-    Level level(positions, value, rounds);
-    for (std::size_t u = 0; u < positions.start.size(); ++u) {
-      const double best = level.best_to(u);
-      const auto rank = static_cast<Eigen::Index>(u) - rounds;
-      if (rank >= 0) end[rank] = std::max(end[rank], best);
-    }
-  }
+  for (const double value : values) ring.take_ways(value, end);
   return end;
 }
 

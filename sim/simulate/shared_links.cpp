@@ -33,20 +33,26 @@ void SharedLinks::catch_up(SharedLink& link) const {
 
 void SharedLinks::expect_end(int index) {
   SharedLink& link = links_[static_cast<std::size_t>(index)];
-  ++link.version;
   if (link.flows.empty()) {
     link.given = 0;
     link.load = 0;
+    if (link.first_end) ends_.erase(*link.first_end);
+    link.first_end.reset();
     return;
   }
   const double left = std::max(0.0, link.flows.top().end - link.given);
-  events_.push({now_ + Seconds(left / link.share()), order_++, What::end_on_link, index, link.version, 0});
+  const End end{{now_ + Seconds(left / link.share()), order_++}, index};
+  if (link.first_end) {
+    ends_.update(*link.first_end, end);
+  } else {
+    link.first_end = ends_.push(end);
+  }
 }
 
 void SharedLinks::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
   const Seconds begins = when + latency;
   if (begins <= now_) return begin(route, size.si(), tag);
-  events_.push({begins, order_++, What::begin, route, tag, size.si()});
+  events_.push({{begins, order_++}, route, tag, size.si()});
 }
 
 void SharedLinks::begin(int route, double size, int tag) {
@@ -69,7 +75,7 @@ void SharedLinks::begin(int route, double size, int tag) {
 }
 
 void SharedLinks::call_at(Seconds when, int tag) {
-  events_.push({std::max(when, now_), order_++, What::call, tag, 0, 0});
+  events_.push({{std::max(when, now_), order_++}, -1, tag, 0});
 }
 
 void SharedLinks::end_on(int index, const Done& done) {
@@ -88,23 +94,17 @@ void SharedLinks::end_on(int index, const Done& done) {
 
 void SharedLinks::run(const Done& done) {
   is_halted_ = false;
-  while (!events_.empty() && !is_halted_) {
+  while (!(events_.empty() && ends_.empty()) && !is_halted_) {
+    if (!ends_.empty() && (events_.empty() || events_.top() > ends_.top())) {
+      const End end = ends_.top();
+      now_ = end.when;
+      end_on(end.link, done);
+      continue;
+    }
     const Event event = events_.top();
     events_.pop();
-    const bool is_end = event.what == What::end_on_link;
-    if (is_end && links_[static_cast<std::size_t>(event.index)].version != event.value) continue;
     now_ = event.when;
-    switch (event.what) {
-      case What::call:
-        done(event.index);
-        break;
-      case What::begin:
-        begin(event.index, event.size, event.value);
-        break;
-      case What::end_on_link:
-        end_on(event.index, done);
-        break;
-    }
+    event.route < 0 ? done(event.tag) : begin(event.route, event.size, event.tag);
   }
 }
 

@@ -9,8 +9,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <queue>
 #include <vector>
+
+#include <boost/heap/d_ary_heap.hpp>
 
 #include "platform/congestion.hpp"
 #include "simulate/shared_network.hpp"
@@ -43,13 +46,24 @@ class SharedLinks final : public SharedNetwork {
     double weight;
     bool operator>(const OnLink& other) const { return end != other.end ? end > other.end : order > other.order; }
   };
+  struct Moment {
+    Seconds when;
+    std::int64_t order;
+    bool operator>(const Moment& other) const { return when != other.when ? when > other.when : order > other.order; }
+  };
+  /// That a link's first flow ends, once for every link that has flows.
+  struct End : Moment {
+    int link;
+  };
+  using Ends = boost::heap::d_ary_heap<End, boost::heap::arity<4>, boost::heap::mutable_<true>,
+                                       boost::heap::compare<std::greater<>>>;
   struct SharedLink {
     double capacity;
     Congestion congestion{};
     double load = 0;
     double given = 0;  // virtual time
     Seconds updated{};
-    int version = 0;  // of what is expected of it
+    std::optional<Ends::handle_type> first_end{};
     std::priority_queue<OnLink, std::vector<OnLink>, std::greater<>> flows{};
     /// Of every flow, in bytes per second.
     [[nodiscard]] double share() const { return capacity * congestion.left(load) / load; }
@@ -58,15 +72,11 @@ class SharedLinks final : public SharedNetwork {
     int tag;
     int links_left;
   };
-  enum class What : std::uint8_t { call, begin, end_on_link };
-  struct Event {
-    Seconds when;
-    std::int64_t order;
-    What what;
-    int index;    // a call's tag, the flow's route, or the link
-    int value;    // the flow's tag, or the link's version
-    double size;  // of the flow
-    bool operator>(const Event& other) const { return when != other.when ? when > other.when : order > other.order; }
+  /// A call, or a flow's begin.
+  struct Event : Moment {
+    int route;  // negative: a call
+    int tag;
+    double size;
   };
 
   void catch_up(SharedLink& link) const;
@@ -79,6 +89,7 @@ class SharedLinks final : public SharedNetwork {
   std::vector<Flow> flows_;
   std::vector<int> free_flows_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  Ends ends_;
   std::int64_t order_ = 0;
   Seconds now_;
   bool is_halted_ = false;

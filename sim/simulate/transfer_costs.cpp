@@ -266,21 +266,22 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, c
   return costs;
 }
 
-std::optional<KnownPhase> unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, const ChunkSizes& sizes,
-                                            Sharing sharing, NetworkSolver solver) {
+bool is_unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, Sharing sharing, NetworkSolver solver) {
   const Phase& pattern = routed.schedule().phases[phase];
   const bool is_plain = pattern.fan == 1 && pattern.window > 0 && !pattern.one_by_one && !pattern.transfers.empty();
   const auto adds_up = [](const RoutedSchedule::Leg& leg) { return leg.reduce_rate < BytesPerSecond::infinity(); };
-  if (!is_plain || routed.has_occupancy() || routed.handshakes()) return std::nullopt;
-  const auto& legs = routed.legs(phase);
-  if (!RoundRates(routed, sharing, solver).have_room(phase) || std::ranges::any_of(legs, adds_up)) return std::nullopt;
-  const MessageCost& message = routed.message_cost();
-  const auto cost = [&](std::size_t index, Bytes bytes) {
+  if (!is_plain || routed.has_occupancy() || routed.handshakes()) return false;
+  return RoundRates(routed, sharing, solver).have_room(phase) && std::ranges::none_of(routed.legs(phase), adds_up);
+}
+
+KnownPhase unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, const ChunkSizes& sizes) {
+  const auto cost = [&routed, &legs = routed.legs(phase)](std::size_t index, Bytes bytes) {
     if (bytes == Bytes(0)) return std::pair(0.0, false);
-    const Seconds before = legs[index].latency + message.of(bytes);
-    return std::pair(before.si() + bytes.si() * (1 / legs[index].narrowest.si()), !message.is_eager(bytes));
+    const Seconds before = legs[index].latency + routed.message_cost().of(bytes);
+    return std::pair(before.si() + bytes.si() * (1 / legs[index].narrowest.si()),
+                     !routed.message_cost().is_eager(bytes));
   };
-  return std::optional<KnownPhase>(std::in_place, routed.schedule(), pattern, sizes, cost);
+  return {routed.schedule(), routed.schedule().phases[phase], sizes, cost};
 }
 
 }}  // namespace farandole::simulate

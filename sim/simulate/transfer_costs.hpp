@@ -138,10 +138,10 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, c
 void wait_in_line(const RoutedSchedule& routed, const Round& round, const std::vector<Bytes>& bytes,
                   TransferCosts& costs);
 
-/// A pipeline in which every transfer has, in all repeats, the rate that it would have alone. Nothing where links have
-/// no room for that, where something is added up at a cost, or processors are kept busy: then one goes through its
-/// rounds.
-std::optional<KnownPhase> unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, const ChunkSizes& sizes,
-                                            Sharing sharing, NetworkSolver solver);
+/// Whether a phase is a pipeline in which every transfer has, in all repeats, the rate that it would have alone: not
+/// where links have no room for that, something is added up at a cost, or processors are kept busy.
+bool is_unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, Sharing sharing, NetworkSolver solver);
+/// Such a one.
+KnownPhase unshared_pipeline(const RoutedSchedule& routed, std::size_t phase, const ChunkSizes& sizes);
 
 }}  // namespace farandole::simulate
