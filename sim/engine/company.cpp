@@ -17,8 +17,7 @@ int middle(const RoutedSchedule& routed, std::size_t phase) {
 }
 
 RankTimes in_order(const RankTimes& of_ranks, const std::vector<int>& order) {
-  if (order.empty()) return of_ranks;
-  return of_ranks(order);
+  return order.empty() ? of_ranks : RankTimes(of_ranks(order));
 }
 
 RankTimes in_ranks(const RankTimes& of_places, const std::vector<int>& order) {
@@ -84,10 +83,12 @@ Company::Laid& Company::laid(const Carriage& carriage) {
 
 void Company::lay_phases(Laid& laid, const RoutedSchedule& routed) const {
   const Sharing sharing = fidelity_ == Fidelity::analytic ? Sharing::by_load : Sharing::simulated;
+  RoutedSchedule alone = routed;
+  alone.forget_uncrossed_links();
   for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
     const int repeat = middle(routed, phase);
     const std::vector<std::size_t> all = every_transfer(routed.schedule().phases[phase]);
-    laid.inverse.push_back(RoundRates(routed, sharing, NetworkSolver::own).of({phase, repeat, all}).inverse_rate);
+    laid.inverse.push_back(RoundRates(alone, sharing, NetworkSolver::own).of({phase, repeat, all}).inverse_rate);
     auto& routes = laid.routes.emplace_back();
     for (std::size_t index = 0; index < routed.legs(phase).size(); ++index) {
       const RoutedSchedule::Leg leg = routed.leg(phase, index, repeat);

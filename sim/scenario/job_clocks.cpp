@@ -166,6 +166,14 @@ RoutedSchedule JobClocks::routed_of(Operation operation, Group group, Bytes size
 void JobClocks::release_network() {
   if (last_ != nullptr) last_->release_network();
   last_ = nullptr;
+  if (last_part_ != nullptr) last_part_->release_network();
+}
+
+JobClocks& JobClocks::part(int from, int to, const std::function<std::unique_ptr<JobClocks>()>& make) {
+  auto& part = parts_[{from, to}];
+  if (part == nullptr) part = make();
+  if (last_part_ != part.get()) release_network();
+  return *(last_part_ = part.get());
 }
 
 const std::vector<GroupCarriage>& JobClocks::carriages_of(const Collective& collective) {

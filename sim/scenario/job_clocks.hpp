@@ -3,6 +3,8 @@
 // Called by scenario/stage.cpp.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,8 +55,10 @@ class JobClocks {
   CollectiveClock& clock_of(const Collective& collective);
   /// Of the first group of that kind, without a clock.
   RoutedSchedule routed_of(Operation operation, Group group, Bytes size);
-  /// Gives back the network that any of its clocks holds.
+  /// Gives back the network that any of its clocks, or of its parts, holds.
   void release_network();
+  /// Those of a stage of a pipeline (twice its number), or between two.
+  JobClocks& part(int from, int to, const std::function<std::unique_ptr<JobClocks>()>& make);
   const std::vector<GroupCarriage>& carriages_of(const Collective& collective);
 
  private:
@@ -75,10 +79,8 @@ class JobClocks {
   const std::vector<std::size_t>& alike_of(const Key& key, Bytes size);
   RoutedSchedule route(const Key& key, std::size_t group, Bytes size);
   const LibraryPlanner& planner_of(const Key& key, std::size_t group);
-  enum class Sisters {
-    counted,
-    elsewhere
-  };  // what its groups send beside one: in its links' shares, or as flows of theirs
+  /// What its groups send beside one: in its links' shares, or as flows of theirs.
+  enum class Sisters : std::uint8_t { counted, elsewhere };
   const Carriage& carriage_of(const Key& key, std::size_t group, Bytes size, Sisters sisters);
   Carriage& find_carriage(const Key& key, std::size_t group, Bytes size, Sisters sisters);
 
@@ -102,6 +104,8 @@ class JobClocks {
   };
   std::map<std::tuple<Key, std::size_t, Bytes, Sisters>, Planned> planned_;
   std::map<std::pair<Key, Bytes>, std::vector<GroupCarriage>> groups_;
+  std::map<std::pair<int, int>, std::unique_ptr<JobClocks>> parts_;
+  JobClocks* last_part_ = nullptr;
 };
 
 }}  // namespace farandole::scenario

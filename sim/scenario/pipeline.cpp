@@ -88,23 +88,18 @@ Scenario pair_of(const Scenario& scenario, const Placement& from, const Placemen
 }
 
 struct PipelineParts::Parts {
-  /// Of a stage, or of two. Only one of all has a network at a time (JobClocks).
-  struct Clocks {
-    explicit Clocks(Scenario of) : scenario(std::move(of)), clocks(scenario, scenario.platform.placement) {}
-    Scenario scenario;
-    JobClocks clocks;
-  };
-
   Parts(const JobOnStage& job, Simulator& simulator, Company* in_company)
-      : whole(job.scenario), company(in_company), stages(stages_of(job.scenario, job.placement)) {
+      : whole(job.scenario),
+        company(in_company),
+        stages(stages_of(job.scenario, job.placement)),
+        clocks(clocks_of(job)) {
     if (job.alone) update_as_in_the_run();
     std::vector<StageOnSite> on;
     for (PipelineStage& stage : stages) {
-      Clocks& own = *clocks.emplace_back(std::make_unique<Clocks>(stage.scenario));
       Timeline* const timeline = &stage == &stages.front() ? job.timeline : nullptr;
-      strategies.push_back(
-          stage.scenario.strategy.make(site_of(stage.scenario, stage.job, own.scenario.platform.placement, timeline)));
-      on.push_back({stage.job, job_site(own), *strategies.back()});
+      const Placement& placement = stage.scenario.platform.placement;
+      strategies.push_back(stage.scenario.strategy.make(site_of(stage.scenario, stage.job, placement, timeline)));
+      on.push_back({stage.job, job_site(stage.job.stage->stage), *strategies.back()});
     }
     trainer = std::make_unique<StagedTrainer>(simulator, std::move(on), between(), job.variability, job.timeline);
   }
@@ -115,18 +110,18 @@ struct PipelineParts::Parts {
     for (std::size_t i = 0; i < stages.size(); ++i) stages[i].job.update = in_the_run[i].job.update;
   }
 
-  JobSite job_site(Clocks& own) {
+  JobSite job_site(int stage) {
     JobSite site;
-    site.ranks = own.scenario.platform.ranks;
+    site.ranks = stages[as_index(stage)].scenario.platform.ranks;
     site.launch = whole.platform.platform.transport.launch * whole.mechanisms.latency;
     site.compute_share = whole.effects.communication_compute_share;
     site.width = whole.strategy.streams;
-    site.clock_of = [this, &own](const Collective& collective) -> CollectiveClock& {
-      return active(own).clock_of(collective);
+    site.clock_of = [this, stage](const Collective& collective) -> CollectiveClock& {
+      return part(stage, stage).clock_of(collective);
     };
     site.company = company;
-    site.carriages_of = [&own](const Collective& collective) -> const std::vector<GroupCarriage>& {
-      return own.clocks.carriages_of(collective);
+    site.carriages_of = [this, stage](const Collective& collective) -> const std::vector<GroupCarriage>& {
+      return part(stage, stage).carriages_of(collective);
     };
     return site;
   }
@@ -135,16 +130,16 @@ struct PipelineParts::Parts {
     BetweenStages result;
     result.handed_on = handed_on(whole);
     result.clock_of = [this](int from, int to) -> CollectiveClock& {
-      return active(pair(from, to)).clock_of(message(from, to));
+      return part(from, to).clock_of(message(from, to));
     };
     result.company = company;
     result.carriages_of = [this](int from, int to) -> const std::vector<GroupCarriage>& {
-      return pair(from, to).clocks.carriages_of(message(from, to));
+      return part(from, to).carriages_of(message(from, to));
     };
     result.tied = tied_gradient(whole);
     result.tie = [this]() -> CollectiveClock& {
       const int last_stage = whole.strategy.pipeline - 1;
-      return active(pair(0, last_stage))
+      return part(0, last_stage)
           .clock_of({Operation::allreduce, tied_gradient(whole), {}, {}, false, Group::neighbours});
     };
     return result;
@@ -155,36 +150,29 @@ struct PipelineParts::Parts {
     return {Operation::broadcast, size, {}, {}, false, Group::neighbours};
   }
 
-  Clocks& pair(int from, int to) {
-    auto& own = pairs[{from, to}];
-    if (own == nullptr) {
-      const auto placement = [&](int stage) -> const Placement& {
-        return stages[static_cast<std::size_t>(stage)].scenario.platform.placement;
-      };
-      own = std::make_unique<Clocks>(pair_of(whole, placement(from), placement(to)));
-    }
-    return *own;
-  }
-
-  JobClocks& active(Clocks& next) {
-    if (last != nullptr && last != &next.clocks) last->release_network();
-    last = &next.clocks;
-    return next.clocks;
+  /// Of a stage, or of two.
+  JobClocks& part(int from, int to) {
+    return clocks->part(from, to, [&] {
+      const Scenario& first = stages[as_index(from)].scenario;
+      const Placement& second = stages[as_index(to)].scenario.platform.placement;
+      const Scenario own = from == to ? first : pair_of(whole, first.platform.placement, second);
+      return std::make_unique<JobClocks>(own, own.platform.placement);
+    });
   }
 
   const Scenario& whole;
   Company* company;
   std::vector<PipelineStage> stages;
-  std::vector<std::unique_ptr<Clocks>> clocks;
-  std::map<std::pair<int, int>, std::unique_ptr<Clocks>> pairs;
-  JobClocks* last = nullptr;
+  SharedClocks clocks;
   std::vector<std::unique_ptr<Strategy>> strategies;
   std::unique_ptr<StagedTrainer> trainer;
 };
 
 PipelineParts::PipelineParts(const JobOnStage& job, Simulator& simulator, Company* company)
     : parts_(std::make_unique<Parts>(job, simulator, company)) {}
-PipelineParts::~PipelineParts() = default;
+PipelineParts::~PipelineParts() {
+  parts_->clocks->release_network();
+}
 
 StagedTrainer& PipelineParts::trainer() {
   return *parts_->trainer;

@@ -47,6 +47,12 @@ BytesPerSecond host_memory_of(const Scenario& scenario) {
 
 }  // namespace
 
+SharedClocks clocks_of(const JobOnStage& job) {
+  if (job.clocks != nullptr && *job.clocks != nullptr) return *job.clocks;
+  const auto fresh = std::make_shared<JobClocks>(job.scenario, job.placement);
+  return job.clocks == nullptr ? fresh : *job.clocks = fresh;
+}
+
 // Of Stage::Parts, which is no type of this file alone.
 
 /// A job with servers, and what it is on.
@@ -105,11 +111,6 @@ struct TrainerParts {
     if (job.timeline != nullptr) return std::nullopt;  // on which an iteration that is gone through again leaves a gap
     return std::optional<Representatives>(
         meetings_of(job.scenario, static_cast<int>(job.placement.device_of_rank.size())));
-  }
-  static SharedClocks clocks_of(const JobOnStage& job) {
-    if (job.clocks == nullptr) return std::make_shared<JobClocks>(job.scenario, job.placement);
-    if (*job.clocks == nullptr) *job.clocks = std::make_shared<JobClocks>(job.scenario, job.placement);
-    return *job.clocks;
   }
   SharedClocks clocks;
   std::unique_ptr<Strategy> strategy;

@@ -64,6 +64,8 @@ struct JobOnStage {
   bool alone = false;              // one rank without servers and without others
   SharedClocks* clocks = nullptr;  // as of train()
 };
+/// Those that it shares, or its own.
+SharedClocks clocks_of(const JobOnStage& job);
 
 class Stage {
  public:
