@@ -14,6 +14,7 @@
 #include "config/pointer.hpp"
 #include "report/answer.hpp"
 #include "scenario/parts.hpp"
+#include "scenario/read_parts.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
 #include "units/format.hpp"
@@ -237,7 +238,9 @@ std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenar
       const auto holds = [&, &at = pointer](const std::string& around) { return is_within(at, around); };
       if (std::ranges::none_of(changed, holds)) changed.push_back(pointer);
     }
-    Scenario read = read_scenario(document.root(), source.catalogue);
+    const bool is_beside = std::ranges::none_of(changed, [](const auto& at) { return at.starts_with("/platform"); });
+    const Platform* const built = is_beside ? &scenario.platform.platform : nullptr;
+    Scenario read = read_scenario(document.root(), source.catalogue, built);
     read.fidelity = scenario.fidelity;
     read.folding = scenario.folding;
     read.network = scenario.network;

@@ -42,11 +42,7 @@ void SharedLinks::expect_end(int index) {
   }
   const double left = std::max(0.0, link.flows.top().end - link.given);
   const End end{{now_ + Seconds(left / link.share()), order_++}, index};
-  if (link.first_end) {
-    ends_.update(*link.first_end, end);
-  } else {
-    link.first_end = ends_.push(end);
-  }
+  link.first_end ? ends_.update(*link.first_end, end) : static_cast<void>(link.first_end = ends_.push(end));
 }
 
 void SharedLinks::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
@@ -96,9 +92,8 @@ void SharedLinks::run(const Done& done) {
   is_halted_ = false;
   while (!(events_.empty() && ends_.empty()) && !is_halted_) {
     if (!ends_.empty() && (events_.empty() || events_.top() > ends_.top())) {
-      const End end = ends_.top();
-      now_ = end.when;
-      end_on(end.link, done);
+      now_ = ends_.top().when;
+      end_on(ends_.top().link, done);
       continue;
     }
     const Event event = events_.top();
