@@ -65,22 +65,20 @@ std::vector<int> ring_backwards(const Permutation& permutation, int first) {
   int rank = first;
   do {
     ring.push_back(rank);
-    rank = permutation.receivers[static_cast<std::size_t>(rank)].from;
+    rank = permutation.receivers[as_index(rank)].from;
   } while (rank != first);
   return ring;
 }
 
 /// In the order of `ring_backwards`, by the chunk that a rank sends first; nothing where chunks do not travel around.
 std::optional<RingSteps> steps_of(const std::vector<int>& ring, const Permutation& permutation, const Runs& runs) {
-  const auto chunk = [&](int rank) {
-    return static_cast<std::size_t>(permutation.senders[static_cast<std::size_t>(rank)].chunk);
-  };
+  const auto chunk = [&](int rank) { return as_index(permutation.senders[as_index(rank)].chunk); };
   const auto sending = [&](int rank) { return permutation.senders.front().sending[runs.length[chunk(rank)]]; };
   const auto n = static_cast<Eigen::Index>(ring.size());
   RingSteps steps{Eigen::ArrayXd(n), Eigen::ArrayXd(n)};
   int after = ring.back();
   for (Eigen::Index i = 0; i < n; ++i) {
-    const int rank = ring[static_cast<std::size_t>(i)];
+    const int rank = ring[as_index(i)];
     if (runs.next[chunk(after)] != static_cast<std::int32_t>(chunk(rank))) return std::nullopt;
     const double reducing = permutation.receivers.front().reducing[runs.length[chunk(rank)]];
     steps.stay[i] = sending(rank) + reducing;
@@ -98,16 +96,16 @@ bool carry_chunks(RankTimes& moments, const Permutation& permutation, const Runs
   RankTimes carried(moments.size());
   std::vector<bool> seen(permutation.senders.size(), false);
   for (int first = 0; first < std::ssize(seen); ++first) {
-    if (seen[static_cast<std::size_t>(first)]) continue;
+    if (seen[as_index(first)]) continue;
     const std::vector<int> ring = ring_backwards(permutation, first);
     const std::optional<RingSteps> steps = steps_of(ring, permutation, runs);
     if (!steps) return false;
     const RankTimes ends = carry_ring(moments(ring), *steps, repeats);
     const auto n = std::ssize(ring);
     for (std::ptrdiff_t i = 0; i < n; ++i) {
-      const int rank = ring[static_cast<std::size_t>(i)];
+      const int rank = ring[as_index(i)];
       carried[rank] = ends[(i + repeats) % n];
-      seen[static_cast<std::size_t>(rank)] = true;
+      seen[as_index(rank)] = true;
     }
   }
   moments.swap(carried);
@@ -123,13 +121,13 @@ bool can_be_carried(const RoutedSchedule& routed) {
 /// Whether every rank has at most one transfer to send, and with `receives` at most one to receive.
 bool is_one_at_a_time(const Schedule& schedule, const Phase& phase, bool receives) {
   if (phase.fan != 1 || phase.window != 0) return false;
-  std::vector<bool> from(static_cast<std::size_t>(schedule.ranks), false);
+  std::vector<bool> from(as_index(schedule.ranks), false);
   std::vector<bool> to(from);
   for (const Transfer& transfer : phase.transfers) {
-    if (from[static_cast<std::size_t>(transfer.from)]) return false;
-    if (receives && to[static_cast<std::size_t>(transfer.to)]) return false;
-    from[static_cast<std::size_t>(transfer.from)] = true;
-    to[static_cast<std::size_t>(transfer.to)] = true;
+    if (from[as_index(transfer.from)]) return false;
+    if (receives && to[as_index(transfer.to)]) return false;
+    from[as_index(transfer.from)] = true;
+    to[as_index(transfer.to)] = true;
   }
   return true;
 }
@@ -148,7 +146,7 @@ bool has_a_sender_per_link(const RoutedSchedule& routed) {
     const auto& transfers = routed.schedule().phases[phase].transfers;
     for (std::size_t position = 0; position < transfers.size(); ++position) {
       for (const int link : routed.legs(phase)[position].links) {
-        int& known = sender[static_cast<std::size_t>(link)];
+        int& known = sender[as_index(link)];
         if (known >= 0 && known != transfers[position].from) return false;
         known = transfers[position].from;
       }
@@ -215,14 +213,14 @@ std::optional<Runs> runs_of(const Schedule& schedule, const Phase& phase, const 
 Permutation permutation_of(const RoutedSchedule& routed, std::size_t phase, const std::vector<Bytes>& lengths) {
   const Schedule& schedule = routed.schedule();
   Permutation result;
-  result.senders.resize(static_cast<std::size_t>(schedule.ranks));
-  for (int rank = 0; rank < schedule.ranks; ++rank) result.senders[static_cast<std::size_t>(rank)].waits_for.fill(rank);
+  result.senders.resize(as_index(schedule.ranks));
+  for (int rank = 0; rank < schedule.ranks; ++rank) result.senders[as_index(rank)].waits_for.fill(rank);
   result.receivers.resize(result.senders.size());
   const auto& transfers = schedule.phases[phase].transfers;
   for (std::size_t position = 0; position < transfers.size(); ++position) {
     const Transfer& transfer = transfers[position];
-    auto& sender = result.senders[static_cast<std::size_t>(transfer.from)];
-    auto& receiver = result.receivers[static_cast<std::size_t>(transfer.to)];
+    auto& sender = result.senders[as_index(transfer.from)];
+    auto& receiver = result.receivers[as_index(transfer.to)];
     sender.chunk = static_cast<std::int32_t>(moved(schedule, transfer.chunk, 0, 0));
     receiver.from = transfer.from;
     for (std::size_t length = 0; length < lengths.size(); ++length) {
@@ -295,15 +293,14 @@ TransferCosts MessageRecurrence::costs_of_equal(std::size_t phase, Bytes chunk) 
   const auto& legs = routed_.legs(phase);
   const auto transfers = static_cast<Eigen::Index>(legs.size());
   TransferCosts costs = TransferCosts::of(transfers, occupied_);
-  for (Eigen::Index t = 0; t < transfers; ++t)
-    put(costs, t, cost_of(routed_, legs[static_cast<std::size_t>(t)], chunk));
+  for (Eigen::Index t = 0; t < transfers; ++t) put(costs, t, cost_of(routed_, legs[as_index(t)], chunk));
   return costs;
 }
 
 bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const ChunkSizes& chunks) {
   const Schedule& schedule = routed_.schedule();
   const Phase& pattern = schedule.phases[phase];
-  const auto fan = static_cast<std::size_t>(pattern.fan);
+  const auto fan = as_index(pattern.fan);
   Participants participants(pattern);
   Repeats repeats(moments, schedule, pattern);
   Posted sends(occupied_ ? moments.size() : 0);
@@ -335,7 +332,7 @@ bool MessageRecurrence::carry_phase(RankTimes& moments, std::size_t phase, const
 bool MessageRecurrence::occupy(std::span<const int> links, double begin, double end) {
   constexpr double rounding = 1e-14;
   for (std::size_t i = 0; i < links.size(); ++i) {
-    double& taken = taken_[static_cast<std::size_t>(links[i])];
+    double& taken = taken_[as_index(links[i])];
     const bool again = std::ranges::find(links.first(i), links[i]) != links.begin() + static_cast<std::ptrdiff_t>(i);
     if (!again && begin < taken * (1 - rounding)) return false;
     taken = std::max(taken, end);
@@ -353,21 +350,21 @@ bool MessageRecurrence::carry_permutation(RankTimes& moments, std::size_t phase,
   if (carry_chunks(moments, permutation, *runs, pattern.repeats)) return true;
   const Eigen::Index ranks = moments.size();
   RankTimes sent(ranks);
-  std::vector<std::uint8_t> length(static_cast<std::size_t>(ranks));  // of what each rank sends in this repeat
+  std::vector<std::uint8_t> length(as_index(ranks));  // of what each rank sends in this repeat
   for (int repeat = 0; repeat < pattern.repeats; ++repeat) {
     for (Eigen::Index rank = 0; rank < ranks; ++rank) {
-      auto& sender = permutation.senders[static_cast<std::size_t>(rank)];
-      const std::uint8_t own = runs->length[static_cast<std::size_t>(sender.chunk)];
-      length[static_cast<std::size_t>(rank)] = own;
+      auto& sender = permutation.senders[as_index(rank)];
+      const std::uint8_t own = runs->length[as_index(sender.chunk)];
+      length[as_index(rank)] = own;
       sent[rank] = std::max(moments[rank], moments[sender.waits_for[own]]) + sender.sending[own];
-      sender.chunk = runs->next[static_cast<std::size_t>(sender.chunk)];
+      sender.chunk = runs->next[as_index(sender.chunk)];
     }
     for (Eigen::Index rank = 0; rank < ranks; ++rank) {
-      const auto& receiver = permutation.receivers[static_cast<std::size_t>(rank)];
-      const std::uint8_t own = length[static_cast<std::size_t>(rank)];
-      double busy = moments[rank] + permutation.senders[static_cast<std::size_t>(rank)].busy[own];
+      const auto& receiver = permutation.receivers[as_index(rank)];
+      const std::uint8_t own = length[as_index(rank)];
+      double busy = moments[rank] + permutation.senders[as_index(rank)].busy[own];
       if (receiver.from >= 0) {
-        const std::uint8_t long_one = length[static_cast<std::size_t>(receiver.from)];
+        const std::uint8_t long_one = length[as_index(receiver.from)];
         busy = std::max(sent[receiver.from], busy + receiver.busy[long_one]) + receiver.reducing[long_one];
       }
       moments[rank] = std::max(sent[rank], busy);

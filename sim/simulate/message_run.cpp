@@ -18,11 +18,11 @@ MessageClock::Run::Run(MessageClock& clock, Bytes size, const RankTimes& start, 
       end_(start),
       completed_(clock.transfers_.size()),
       in_flight_(clock.transfers_.size()),
-      progress_(static_cast<std::size_t>(schedule_.ranks)),
+      progress_(as_index(schedule_.ranks)),
       waiting_(progress_.size()),
       occupied_(clock.routed_.has_occupancy()),
       ready_(occupied_ ? completed_.size() : 0),
-      turn_(static_cast<std::size_t>(schedule_.ranks)) {
+      turn_(as_index(schedule_.ranks)) {
   for (std::size_t number = 0; number < completed_.size(); ++number) {
     completed_[number] = clock.pattern(static_cast<int>(number)).start;
   }
@@ -60,7 +60,7 @@ void MessageClock::Run::handle(int tag) {
   } else {
     --flows_;
     if (!buckets_.empty()) leave_links(own);
-    received_ += in_flight_[static_cast<std::size_t>(own)];
+    received_ += in_flight_[as_index(own)];
     if (!send_next(own)) done(own);
   }
   drain();
@@ -72,9 +72,9 @@ RankTimes MessageClock::Run::ends() const {
 }
 
 void MessageClock::Run::enter_round(int rank) {
-  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  Progress& at = progress_[as_index(rank)];
   at.started = true;
-  if (!waiting_[static_cast<std::size_t>(rank)].empty()) start_what_waited(rank);
+  if (!waiting_[as_index(rank)].empty()) start_what_waited(rank);
   if (at.phase == schedule_.phases.size()) {
     at.finished = true;
     ++finished_;
@@ -83,10 +83,8 @@ void MessageClock::Run::enter_round(int rank) {
   }
   const Phase& phase = schedule_.phases[at.phase];
   const auto is_due = [&](int transfer) { return takes_part(phase, clock_.pattern(transfer), at.repeat); };
-  const auto is_missing = [&](int transfer) {
-    return is_due(transfer) && completed_[static_cast<std::size_t>(transfer)] <= at.repeat;
-  };
-  const auto& sends = clock_.phases_[at.phase].ranks[static_cast<std::size_t>(rank)].sends;
+  const auto is_missing = [&](int transfer) { return is_due(transfer) && completed_[as_index(transfer)] <= at.repeat; };
+  const auto& sends = clock_.phases_[at.phase].ranks[as_index(rank)].sends;
   const auto& receives = clock_.receives(at.phase, at.repeat, rank);
   const bool eager = is_eager(at.phase);
   at.missing = static_cast<int>(std::ranges::count_if(receives, is_missing));
@@ -123,10 +121,10 @@ void MessageClock::Run::post(Posting posting) {
 
 void MessageClock::Run::send_in_turn(Posting posting) {
   const auto& [transfer, ready] = posting;
-  const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
-  const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
+  const auto& [phase, position] = clock_.transfers_[as_index(transfer)];
+  const Transfer placed = clock_.placed(transfer, completed_[as_index(transfer)]);
   const Bytes ahead = std::min(chunks_.of(schedule_, schedule_.phases[phase], placed), clock_.routed_.send_window());
-  double& turn = turn_[static_cast<std::size_t>(placed.from)];
+  double& turn = turn_[as_index(placed.from)];
   const double begin = std::max({network_.now().si(), turn, ready});
   const RoutedSchedule::Leg& leg = clock_.routed_.legs(phase)[position];
   const bool bursts = !buckets_.empty() && !leg.links.empty();
@@ -138,8 +136,8 @@ void MessageClock::Run::send_in_turn(Posting posting) {
 
 void MessageClock::Run::send(Posting posting) {
   const int transfer = posting.transfer;
-  if (occupied_) ready_[static_cast<std::size_t>(transfer)] = posting.ready;
-  const auto index = static_cast<std::size_t>(transfer);
+  if (occupied_) ready_[as_index(transfer)] = posting.ready;
+  const auto index = as_index(transfer);
   const int repeat = completed_[index];
   const Phase& phase = schedule_.phases[clock_.transfers_[index].phase];
   const Transfer placed = clock_.placed(transfer, repeat);
@@ -157,12 +155,12 @@ void MessageClock::Run::start(int transfer, Bytes bytes) {
   const bool eager = clock_.routed_.message_cost().is_eager(bytes);
   if (!eager && is_announced(transfer)) return announce(transfer, bytes);
   if (eager || is_posted(transfer)) return start_now(transfer, bytes);
-  const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
-  waiting_[static_cast<std::size_t>(placed.to)].push_back({transfer, bytes});
+  const Transfer placed = clock_.placed(transfer, completed_[as_index(transfer)]);
+  waiting_[as_index(placed.to)].push_back({transfer, bytes});
 }
 
 void MessageClock::Run::start_now(int transfer, Bytes bytes, Seconds handshake) {
-  const auto index = static_cast<std::size_t>(transfer);
+  const auto index = as_index(transfer);
   const auto& [phase, position] = clock_.transfers_[index];
   const int repeat = completed_[index];
   in_flight_[index] = bytes;
@@ -191,7 +189,7 @@ bool MessageClock::Run::send_next(int transfer) {
 }
 
 void MessageClock::Run::done(int transfer) {
-  const auto index = static_cast<std::size_t>(transfer);
+  const auto index = as_index(transfer);
   const int repeat = completed_[index];
   if (!sending_.empty()) has_left(transfer);
   ++completed_[index];
@@ -207,14 +205,14 @@ void MessageClock::Run::done(int transfer) {
 }
 
 Seconds MessageClock::Run::time_to_reduce(int transfer, int repeat) const {
-  const auto& [phase, index] = clock_.transfers_[static_cast<std::size_t>(transfer)];
+  const auto& [phase, index] = clock_.transfers_[as_index(transfer)];
   const BytesPerSecond rate = clock_.routed_.legs(phase)[index].reduce_rate;
   if (rate == BytesPerSecond::infinity()) return Seconds(0);
   return chunks_.of(schedule_, schedule_.phases[phase], clock_.placed(transfer, repeat)) / rate;
 }
 
 void MessageClock::Run::leave_when_reduced(int rank) {
-  const Progress& at = progress_[static_cast<std::size_t>(rank)];
+  const Progress& at = progress_[as_index(rank)];
   const Seconds reduced = Seconds(at.reduced) + apart(at.phase);
   if (reduced <= network_.now()) {
     complete_.push_back(rank);
@@ -224,9 +222,8 @@ void MessageClock::Run::leave_when_reduced(int rank) {
 }
 
 void MessageClock::Run::count_for(End end, int rank, int transfer, int repeat) {
-  Progress& at = progress_[static_cast<std::size_t>(rank)];
-  const bool in_this_round =
-      at.phase == clock_.transfers_[static_cast<std::size_t>(transfer)].phase && at.repeat == repeat;
+  Progress& at = progress_[as_index(rank)];
+  const bool in_this_round = at.phase == clock_.transfers_[as_index(transfer)].phase && at.repeat == repeat;
   // A rank that has not started yet has nothing missing; it looks at what is completed when it enters.
   if (!in_this_round || at.missing == 0) return;
   if (end == End::receiver) receive(at, transfer, repeat);
@@ -243,7 +240,7 @@ void MessageClock::Run::drain() {
 }
 
 void MessageClock::Run::leave_round(int rank) {
-  Progress& at = progress_[static_cast<std::size_t>(rank)];
+  Progress& at = progress_[as_index(rank)];
   if (++at.repeat == schedule_.phases[at.phase].repeats) {
     at.repeat = 0;
     ++at.phase;
@@ -291,7 +288,7 @@ void MessageClock::Run::check() const {
 // there were no pauses. Not seen: tokens that come while a flow on the link is held up elsewhere.
 
 double MessageClock::Run::tokens_at(int link, double moment) const {
-  const auto index = static_cast<std::size_t>(link);
+  const auto index = as_index(link);
   const Bucket& bucket = buckets_[index];
   if (bucket.flows > 0) return bucket.tokens;
   const double come = (moment - bucket.moment) * clock_.routed_.capacities()[index].si();
@@ -299,16 +296,16 @@ double MessageClock::Run::tokens_at(int link, double moment) const {
 }
 
 Bytes MessageClock::Run::take_burst(int transfer, Bytes bytes) {
-  const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
-  const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, completed_[static_cast<std::size_t>(transfer)]);
+  const auto& [phase, position] = clock_.transfers_[as_index(transfer)];
+  const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, completed_[as_index(transfer)]);
   double taken = leg.links.empty() ? 0 : bytes.si();
   const double now = network_.now().si();
   for_each_listed(leg.links, [&](int link, int /*times*/) { taken = std::min(taken, tokens_at(link, now)); });
   taken = std::floor(taken);  // messages are whole bytes
-  std::vector<int>& limited = limited_[static_cast<std::size_t>(transfer)];
+  std::vector<int>& limited = limited_[as_index(transfer)];
   limited.clear();
   for_each_listed(leg.links, [&](int link, int /*times*/) {
-    Bucket& bucket = buckets_[static_cast<std::size_t>(link)];
+    Bucket& bucket = buckets_[as_index(link)];
     bucket = {tokens_at(link, now) - taken, now, bucket.flows};
     if (taken == bytes.si()) return;
     ++bucket.flows;
@@ -318,12 +315,12 @@ Bytes MessageClock::Run::take_burst(int transfer, Bytes bytes) {
 }
 
 void MessageClock::Run::leave_links(int transfer) {
-  for (const int link : limited_[static_cast<std::size_t>(transfer)]) {
-    Bucket& bucket = buckets_[static_cast<std::size_t>(link)];
+  for (const int link : limited_[as_index(transfer)]) {
+    Bucket& bucket = buckets_[as_index(link)];
     --bucket.flows;
     bucket.moment = network_.now().si();
   }
-  limited_[static_cast<std::size_t>(transfer)].clear();
+  limited_[as_index(transfer)].clear();
 }
 
 // Long messages, which wait for their receivers, in a run of a message clock; and handshakes that queue behind data
@@ -338,16 +335,16 @@ void MessageClock::Run::leave_links(int transfer) {
 /// A receive is posted when its rank enters the round; in a pipeline a round ahead, as Open MPI posts the next
 /// segment's before it waits for the last one.
 bool MessageClock::Run::is_posted(int transfer) const {
-  const auto index = static_cast<std::size_t>(transfer);
+  const auto index = as_index(transfer);
   const std::size_t phase = clock_.transfers_[index].phase;
   const int repeat = completed_[index];
   const int ahead = schedule_.phases[phase].window != 0 && repeat > 0 ? 1 : 0;
-  const Progress& at = progress_[static_cast<std::size_t>(clock_.placed(transfer, repeat).to)];
+  const Progress& at = progress_[as_index(clock_.placed(transfer, repeat).to)];
   return at.started && std::pair(at.phase, at.repeat) >= std::pair(phase, repeat - ahead);
 }
 
 void MessageClock::Run::start_what_waited(int rank) {
-  auto& waiting = waiting_[static_cast<std::size_t>(rank)];
+  auto& waiting = waiting_[as_index(rank)];
   const auto [ready, end] =
       std::ranges::stable_partition(waiting, [&](const Waiting& w) { return !is_posted(w.transfer); });
   const std::vector<Waiting> now(ready, end);
@@ -379,12 +376,12 @@ bool MessageClock::Run::has_announcements(std::size_t phase) const {
 
 bool MessageClock::Run::is_announced(int transfer) const {
   if (sending_.empty()) return false;
-  const auto& [phase, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
-  return clock_.routed_.leg(phase, position, completed_[static_cast<std::size_t>(transfer)]).between_nodes;
+  const auto& [phase, position] = clock_.transfers_[as_index(transfer)];
+  return clock_.routed_.leg(phase, position, completed_[as_index(transfer)]).between_nodes;
 }
 
 void MessageClock::Run::announce(int transfer, Bytes bytes) {
-  const auto index = static_cast<std::size_t>(transfer);
+  const auto index = as_index(transfer);
   const auto& [phase, position] = clock_.transfers_[index];
   in_flight_[index] = bytes;
   const auto transfers = static_cast<int>(clock_.transfers_.size());
@@ -393,19 +390,19 @@ void MessageClock::Run::announce(int transfer, Bytes bytes) {
 }
 
 void MessageClock::Run::announced(int transfer) {
-  const auto index = static_cast<std::size_t>(transfer);
+  const auto index = as_index(transfer);
   if (is_posted(transfer)) return answer({transfer, in_flight_[index]});
   const Transfer placed = clock_.placed(transfer, completed_[index]);
-  waiting_[static_cast<std::size_t>(placed.to)].push_back({transfer, in_flight_[index]});
+  waiting_[as_index(placed.to)].push_back({transfer, in_flight_[index]});
 }
 
 void MessageClock::Run::answer(const Waiting& message) {
-  const auto index = static_cast<std::size_t>(message.transfer);
+  const auto index = as_index(message.transfer);
   const auto& [phase, position] = clock_.transfers_[index];
   const Transfer placed = clock_.placed(message.transfer, completed_[index]);
   const double now = network_.now().si();
   Seconds wait;
-  for (const Sending& own : sending_[static_cast<std::size_t>(placed.to)]) {
+  for (const Sending& own : sending_[as_index(placed.to)]) {
     if (own.begin > now) continue;
     if (own.to == placed.from) {
       unanswered_[own.transfer].push_back(message);
@@ -416,15 +413,14 @@ void MessageClock::Run::answer(const Waiting& message) {
   }
   const RoutedSchedule::Leg leg = clock_.routed_.leg(phase, position, completed_[index]);
   wait += leg.latency;
-  sending_[static_cast<std::size_t>(placed.from)].push_back(
+  sending_[as_index(placed.from)].push_back(
       {message.transfer, placed.to, message.bytes, leg.narrowest, now + wait.si()});
   start_now(message.transfer, message.bytes, wait);
 }
 
 void MessageClock::Run::has_left(int transfer) {
-  const Transfer placed = clock_.placed(transfer, completed_[static_cast<std::size_t>(transfer)]);
-  std::erase_if(sending_[static_cast<std::size_t>(placed.from)],
-                [&](const Sending& sent) { return sent.transfer == transfer; });
+  const Transfer placed = clock_.placed(transfer, completed_[as_index(transfer)]);
+  std::erase_if(sending_[as_index(placed.from)], [&](const Sending& sent) { return sent.transfer == transfer; });
   const auto waiting = unanswered_.extract(transfer);
   if (waiting.empty()) return;
   for (const Waiting& message : waiting.mapped()) answer(message);
@@ -467,7 +463,7 @@ void MessageClock::Run::multiply() {
   for (Progress& at : progress_) {
     if (at.phase == lockstep_.phase) at.repeat = phase.repeats - 1;
   }
-  const auto first = static_cast<std::size_t>(clock_.phases_[lockstep_.phase].first);
+  const auto first = as_index(clock_.phases_[lockstep_.phase].first);
   for (std::size_t transfer = first; transfer < first + phase.transfers.size(); ++transfer) {
     completed_[transfer] = phase.repeats - 1;
     sent_ += in_flight_[transfer] * left_out;
@@ -489,7 +485,7 @@ std::vector<MessageClock::Run::Posting> MessageClock::Run::posted(const std::vec
 }
 
 MessageClock::Run::Kept MessageClock::Run::kept(int transfer, int repeat) const {
-  const auto& [number, position] = clock_.transfers_[static_cast<std::size_t>(transfer)];
+  const auto& [number, position] = clock_.transfers_[as_index(transfer)];
   const Phase& phase = schedule_.phases[number];
   const auto& first = clock_.routed_.legs(number)[position];
   const bool moves = repeat > 0 && receivers_move(phase);

@@ -26,8 +26,8 @@
 
 namespace farandole { inline namespace simulate {
 
-/// Ranks, links and transfers are numbered in int: where one of that number stands in a list.
-constexpr std::size_t as_index(int number) {
+/// Numbers of ranks, links and transfers are signed: where one of that number stands in a list.
+constexpr std::size_t as_index(std::ptrdiff_t number) {
   return static_cast<std::size_t>(number);
 }
 

@@ -25,7 +25,7 @@ std::vector<Bytes> bytes_of_round(const RoutedSchedule& routed, const Round& rou
   }
   const auto runs = static_cast<double>(std::max<std::size_t>(pattern.bundle.size(), 1));
   for (std::size_t place = 0; place < bytes.size(); ++place) {
-    const Transfer& transfer = pattern.transfers[round.transfers[place] / static_cast<std::size_t>(pattern.fan)];
+    const Transfer& transfer = pattern.transfers[round.transfers[place] / as_index(pattern.fan)];
     bytes[place] = sizes.largest_run(transfer.count) * runs;
   }
   return bytes;
@@ -83,7 +83,7 @@ void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) 
   const Eigen::Index transfers = rates.latency.size();
   for (Eigen::ArrayXd* values : {&rates.send, &rates.receive, &rates.alike, &rates.alone}) values->resize(transfers);
   for (Eigen::Index t = 0; t < transfers; ++t) {
-    const RoutedSchedule::Leg& leg = legs[static_cast<std::size_t>(t)];
+    const RoutedSchedule::Leg& leg = legs[as_index(t)];
     rates.send[t] = leg.occupancy.send.si();
     rates.receive[t] = leg.occupancy.receive.si();
     rates.alike[t] = leg.alike - 1;
@@ -142,7 +142,7 @@ Eigen::ArrayXd RoundRates::shared(const Legs& legs, const Round& round, const st
   const auto for_each_link = [&](auto visit) {
     for (std::size_t t = 0; t < lengths.size(); ++t) {
       if (lengths[t] == Bytes(0)) continue;
-      for (const int link : leg(legs, round, t).links) visit(t, static_cast<std::size_t>(link));
+      for (const int link : leg(legs, round, t).links) visit(t, as_index(link));
     }
   };
   for_each_link([&](std::size_t t, std::size_t link) { load_[link] += 1.0 / leg(legs, round, t).paths; });
@@ -226,7 +226,7 @@ Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const Round& round, const
     network_->start(route_of(legs, round, t), Seconds(0), lengths[t], static_cast<int>(t));
   }
   Eigen::ArrayXd inverse_rates = Eigen::ArrayXd::Zero(std::ssize(lengths));
-  network_->run([&](int t) { inverse_rates[t] = network_->now().si() / lengths[static_cast<std::size_t>(t)].si(); });
+  network_->run([&](int t) { inverse_rates[t] = network_->now().si() / lengths[as_index(t)].si(); });
   return inverse_rates;
 }
 
@@ -234,7 +234,7 @@ Eigen::ArrayXd RoundRates::simulated(const Legs& legs, const Round& round, const
 static BytesPerSecond reduce_rate_of(const RoutedSchedule& routed, std::size_t phase, std::size_t index) {
   if (!routed.is_routed_when_asked()) return routed.legs(phase)[index].reduce_rate;
   const Phase& pattern = routed.schedule().phases[phase];
-  const Transfer& transfer = pattern.transfers[index / static_cast<std::size_t>(pattern.fan)];
+  const Transfer& transfer = pattern.transfers[index / as_index(pattern.fan)];
   const bool reduces = transfer.action != Action::copy;
   return reduces ? routed.where()->first.transport.reduce_rate : BytesPerSecond::infinity();
 }
@@ -246,15 +246,14 @@ TransferCosts transfer_costs(const RoutedSchedule& routed, const Round& round, c
   const Eigen::Index transfers = rates.latency.size();
   TransferCosts costs = TransferCosts::of(transfers, rates.send.size() > 0);
   for (Eigen::Index t = 0; t < transfers; ++t) {
-    const Bytes length = bytes[static_cast<std::size_t>(t)];
+    const Bytes length = bytes[as_index(t)];
     costs.waits[t] = false;
     if (length == Bytes(0)) continue;
     const Bytes message = length / messages[t];
     const Seconds each = Seconds(rates.latency[t]) + routed.message_cost().of(message);
     costs.sending[t] = messages[t] * each.si() + length.si() * rates.inverse_rate[t];
     costs.waits[t] = !routed.message_cost().is_eager(message);
-    costs.reducing[t] =
-        (length / reduce_rate_of(routed, round.phase, round.transfers[static_cast<std::size_t>(t)])).si();
+    costs.reducing[t] = (length / reduce_rate_of(routed, round.phase, round.transfers[as_index(t)])).si();
     if (!costs.are_occupied()) continue;
     const double copying = routed.message_cost().copying(message).si();
     costs.send[t] = messages[t] * (rates.send[t] + copying);

@@ -20,11 +20,11 @@ Placement spread(const std::vector<int>& ranks_of_nodes, int devices_per_node) {
   return placement;
 }
 
-Seconds allreduce(const std::string& library, const std::vector<int>& ranks_of_nodes) {
+Seconds allreduce(const std::string& library, const std::vector<int>& ranks_of_nodes, Bytes size = 256_MiB) {
   const Platform platform = dgx_a100(static_cast<int>(ranks_of_nodes.size()));
   const Placement placement = spread(ranks_of_nodes, platform.devices_per_node);
   const auto clock = library_clock(library, Operation::allreduce, platform, placement);
-  return time(*clock, 256_MiB, static_cast<int>(placement.device_of_rank.size()));
+  return time(*clock, size, static_cast<int>(placement.device_of_rank.size()));
 }
 
 /// NCCL lays as many channels as the node with least NICs has, each over one NIC of either node: between nodes as many
@@ -35,6 +35,17 @@ TEST(UnlikeNodes, TakeAsLongAsNodesThatAreAllAsSmallAsTheSmallest) {
     const Seconds alike = allreduce(library, {6, 6, 6});
     EXPECT_NEAR(allreduce(library, {7, 6, 6}) / alike, sent(19) / sent(18), 0.02) << library;
     EXPECT_NEAR(allreduce(library, {6, 7, 6}) / alike, sent(19) / sent(18), 0.02) << library;
+  }
+}
+
+/// A tree is a chain inside each node, and the longest is waited for: 2 ((most - 1) inside + log2(nodes) between),
+/// though NCCL reckons with ranks / nodes when it chooses.
+TEST(UnlikeNodes, OfATreeTheFullestNodesChainIsWaitedFor) {
+  for (const std::string library : {"nccl-2.7", "nccl-2.18", "nccl-2.21"}) {
+    const auto small = [&](const std::vector<int>& nodes) { return allreduce(library, nodes, 8_B) / 1_us; };
+    EXPECT_NEAR(small({8, 1}), small({8, 8}), 0.01) << library;
+    EXPECT_NEAR(small({8, 8, 1}), small({8, 8, 8}), 0.01) << library;
+    EXPECT_LT(small({4, 4}), small({8, 1})) << library;
   }
 }
 

@@ -230,7 +230,9 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
   for (int position = 0; position < graph.ranks; position = node_range(graph, position).second) {
     const Locals locals = locals_of(platform, graph, position);
     if (!seen.insert(locals).second) continue;
-    graph.fewest_per_node = std::min(graph.fewest_per_node, node_range(graph, position).second - position);
+    const int ranks = node_range(graph, position).second - position;
+    graph.fewest_per_node = std::min(graph.fewest_per_node, ranks);
+    graph.fullest = std::max(graph.fullest, ranks);
     survey_inside(platform.node, locals, nvlink * scale, graph);
     survey_nics(platform.node, locals, graph);
   }

@@ -6,6 +6,7 @@
 // rings.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ChannelGraph {
   int ranks = 1;
   int nodes = 1;  // with a rank
   int fewest_per_node = 1;
+  int fullest = 1;  // node: its ranks, at least
   LinkClass inside = LinkClass::pci;
   int nvlinks = 0;          // of the device that has least, to others of the run; 0 without
   bool is_switched = true;  // NVLinks, where there are any, go to a switch, not from device to device
@@ -36,7 +38,8 @@ struct ChannelGraph {
   std::vector<std::vector<int>> rings;
 
   [[nodiscard]] int ranks_per_node() const { return ranks / nodes; }
-  [[nodiscard]] int most_per_node() const { return (ranks + nodes - 1) / nodes; }  // of nodes that are alike
+  [[nodiscard]] int most_per_node() const { return (ranks + nodes - 1) / nodes; }             // of nodes that are alike
+  [[nodiscard]] int longest_chain() const { return std::max(fullest, most_per_node()) - 1; }  // of a tree, in a node
 };
 
 /// Builders of platforms call those links so.

@@ -91,7 +91,7 @@ NcclModel::Passing NcclModel::passing_ll(double channels) const {
 
 NcclModel::Way NcclModel::way_through_tree() const {
   // A node in the middle of a tree receives from two.
-  return {2.0 * (graph_.ranks_per_node() - 1), 2 * std::floor(std::log2(graph_.nodes)), graph_.nodes > 2 ? 2.0 : 1.0};
+  return {2.0 * graph_.longest_chain(), 2 * std::floor(std::log2(graph_.nodes)), graph_.nodes > 2 ? 2.0 : 1.0};
 }
 
 NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) const {
@@ -103,7 +103,7 @@ NcclCost NcclModel::stored_and_passed_on(const NcclChoice& choice, Bytes size) c
   const double first = std::min(is_simple ? tree_chunk(share) : most_in_a_chunk_of_ll, share);
   const double moving = passing.first * first + passing.following * (share - first);
   double base = tuning_.base[0].at(static_cast<std::size_t>(choice.protocol));
-  double hops = tree_hops(choice.protocol);
+  double hops = tree_hops(choice.protocol, graph_.longest_chain());
   if (is_simple) {
     base = std::max(base, tuning_.base[1].at(2));  // a kernel is launched, whatever it runs
     const Way way = way_through_tree();
@@ -209,8 +209,9 @@ NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
   if (is_ring && choice.protocol == NcclProtocol::ll) return ring_of_ll(size, reckoned);
   if (is_ring && !has_root(operation_)) return slice_by_slice(choice.protocol, size, reckoned);
   if (is_nvls(choice.algorithm) && size > Bytes(0)) return chunk_by_chunk(choice, size, reckoned);
-  const bool passes_on = choice.algorithm == NcclAlgorithm::tree && graph_.nodes > 1 && size > Bytes(0) &&
-                         reckoned.rate > BytesPerSecond(0) && choice.protocol != NcclProtocol::ll128;
+  const bool is_tree = choice.algorithm == NcclAlgorithm::tree && reckoned.rate > BytesPerSecond(0);
+  if (is_tree) reckoned.hops = Seconds(1e-6 * tree_hops(choice.protocol, graph_.longest_chain()));
+  const bool passes_on = is_tree && graph_.nodes > 1 && size > Bytes(0) && choice.protocol != NcclProtocol::ll128;
   if (!passes_on) return choice.protocol == NcclProtocol::ll ? with_own_hops(reckoned) : reckoned;
   NcclCost passed = stored_and_passed_on(choice, size);
   // What NCCL's factor knows of LL besides, such as lines that few threads pass on, it knows of fast proxies.

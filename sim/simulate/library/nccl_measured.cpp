@@ -19,6 +19,7 @@ bool is_added_up(NcclAlgorithm algorithm, int nodes) {
 ChannelGraph as_measured(ChannelGraph graph, const LibraryTimes& times) {
   graph.ranks = times.ranks;
   graph.nodes = times.nodes;
+  graph.fullest = 1;
   graph.sharp = std::ranges::any_of(times.pieces, [&](const LibraryPiece& piece) {
     return is_added_up(nccl_algorithm(piece.algorithm), times.nodes);
   });

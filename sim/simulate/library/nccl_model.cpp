@@ -200,11 +200,11 @@ double NcclModel::rooted_hops(NcclProtocol protocol) const {
   return rooted_waits(graph_, has_same_channels, protocol, std::bind_front(&NcclModel::hop, this));
 }
 
-double NcclModel::tree_hops(NcclProtocol protocol) const {
+double NcclModel::tree_hops(NcclProtocol protocol, int chain) const {
   double inside = hop(graph_.inside, NcclAlgorithm::tree, protocol);
   if (graph_.nodes > 1 && protocol == NcclProtocol::ll && tuning_.ring_steps == NcclRingSteps::net_apart) inside *= 1.8;
   const double net = hop(LinkClass::net, NcclAlgorithm::tree, protocol);
-  return 2 * ((graph_.ranks_per_node() - 1) * inside + std::floor(std::log2(graph_.nodes)) * net);
+  return 2 * (chain * inside + std::floor(std::log2(graph_.nodes)) * net);
 }
 
 bool NcclModel::is_allowed(NcclProtocol protocol) const {
@@ -248,8 +248,8 @@ NcclCost NcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
   if (!is_allowed(protocol) || (is_tree && operation_ != Operation::allreduce)) return {};
   const double base = tuning_.base.at(is_tree ? 0 : 1).at(index_of(protocol)) * 1e-6;
   if (is_tree) {
-    const double rate = tree_rate(protocol) * .5 * correction(protocol, size);
-    return {Seconds(base), Seconds(1e-6 * tree_hops(protocol)), BytesPerSecond(1e9 * rate)};
+    const BytesPerSecond rate(5e8 * tree_rate(protocol) * correction(protocol, size));
+    return {Seconds(base), Seconds(1e-6 * tree_hops(protocol, graph_.ranks_per_node() - 1)), rate};
   }
   const double hops = 1e-6 * (has_root(operation_) ? rooted_hops(protocol) : ring_hops(protocol));
   const double more = plateau(protocol, size);

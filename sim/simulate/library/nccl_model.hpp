@@ -200,7 +200,7 @@ class NcclModel {
   [[nodiscard]] double tree_bus() const;
   [[nodiscard]] double tree_rate(NcclProtocol protocol) const;
   [[nodiscard]] double ring_rate(NcclProtocol protocol) const;
-  [[nodiscard]] double tree_hops(NcclProtocol protocol) const;
+  [[nodiscard]] double tree_hops(NcclProtocol protocol, int chain) const;
   [[nodiscard]] double ring_hops(NcclProtocol protocol) const;
   [[nodiscard]] double rooted_hops(NcclProtocol protocol) const;
   [[nodiscard]] double ll_most() const;

@@ -235,6 +235,9 @@ NcclCost RcclModel::cost(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes s
 NcclCost RcclModel::taken(NcclAlgorithm algorithm, NcclProtocol protocol) const {
   NcclCost cost = by_table(algorithm, protocol);
   if (has_root(operation_)) cost.hops = Seconds(1e-6 * ring_hops(protocol));  // whatever counts for the choice
+  const double uncounted = graph_.longest_chain() + 1 - graph_.ranks_per_node();
+  if (algorithm == NcclAlgorithm::tree)
+    cost.hops += Seconds(2e-6 * uncounted * hop(graph_.inside, algorithm, protocol));
   if (protocol == NcclProtocol::ll128 && cost.rate > BytesPerSecond(0)) {
     cost.rate = by_table(algorithm, NcclProtocol::simple).rate * rccl_payload.at(index_of(protocol));
   }
