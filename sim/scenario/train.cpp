@@ -228,11 +228,11 @@ TrainingRun train_alone(const Scenario& scenario, Alone how) {
   return pooled.run;
 }
 
-Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size) {
+Seconds collective_time(Scenario scenario, Operation operation, Bytes size) {
+  scenario.strategy.pipeline = 1;  // over the ranks of all stages
   JobClocks clocks(scenario, scenario.platform.placement);
-  const RankTimes start = all_at(scenario.platform.ranks, Seconds(0));
-  return latest(clocks.clock_of({operation, size}).completion_times(size, start)) +
-         scenario.platform.platform.transport.launch;
+  const auto ends = clocks.clock_of({operation, size}).completion_times(size, RankTimes::Zero(scenario.platform.ranks));
+  return latest(ends) + scenario.platform.platform.transport.launch;
 }
 
 }}  // namespace farandole::scenario

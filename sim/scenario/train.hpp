@@ -45,7 +45,7 @@ enum class Alone : std::uint8_t { on_the_median, on_its_own_devices, fed_as_in_t
 TrainingRun train_alone(const Scenario& scenario, Alone how = Alone::on_the_median);
 
 /// One collective over all ranks, starting together, without anything else under way, of others neither.
-Seconds collective_time(const Scenario& scenario, Operation operation, Bytes size);
+Seconds collective_time(Scenario scenario, Operation operation, Bytes size);
 
 // Everything that takes time in a run of a scenario, on one simulator: its job, other jobs, traffic that comes and
 // goes.

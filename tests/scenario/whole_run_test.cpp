@@ -33,6 +33,14 @@ TEST(WholeRun, TheFirstBroadcastSendsAllParametersDownATree) {
   EXPECT_NEAR(run.startup.si(), 2 * (11'689'512 * 4 / (25e9 / 8) + 2e-6), 1e-6);
 }
 
+TEST(WholeRun, OfAPipelineTheFirstBroadcastGoesToTheRanksOfAllStages) {
+  const std::string workload = R"({"model": "gpt2_small", "batch_per_rank": 1})";
+  const std::string strategy = R"({"kind": "ddp", "pipeline": 2, "accumulation": 2})";
+  const WholeRun run =
+      *with_run(R"({"samples": 1280, "metrics": 2})", {{"/workload", workload}, {"/strategy", strategy}}).run;
+  EXPECT_NEAR(run.startup.si(), 2 * (124'439'808 * 4 / (25e9 / 8) + 2e-6), 1e-6);
+}
+
 TEST(WholeRun, EvaluationIsForwardOnly) {
   const TrainingPoint point = with_run(R"({"samples": 1280, "evaluation_samples": 1280})");
   EXPECT_GT(point.run->evaluation, 0_s);
