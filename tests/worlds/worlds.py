@@ -10,7 +10,7 @@ the change made by hand; a measured run is reproduced; nothing takes more than 4
 A broken law is printed with its seed (`--from SEED --worlds 1` draws that world alone) and the smallest scenario found that breaks it still: what is
 not needed is left out, numbers are halved. The status is 1 then.
 
-What may be slower on a faster network is not asked: workers that do not wait, noise and traffic at times of their own, links that a library
+What may be slower on a faster network is not asked: workers that do not wait, noise, storage and traffic at times of their own, links that a library
 does not know to be slow, gradients that go at a cycle's tick; and Polaris, where NCCL was measured to take longer for 2 MiB than for 4.
 """
 
@@ -71,7 +71,7 @@ REST = [(5, "workload/host_dispatch", ["0 us", "20 us"]), (5, "workload/gradient
 OF_SEQUENCES = [(10, "workload/loss", ["plain", "fused", "chunked"]), (6, "workload/lora", [{"rank": 16, "targets": ["q_proj", "v_proj"]}]),
                 (6, "workload/sequence_length", [256, 512]), (6, "strategy/pipeline", [2, 4])]
 OF_IMAGES = [(10, "workload/normalisation", ["with_activation", "in_convolution"])]
-NOT_MONOTONE = ("asynchronous", "stale", "os_noise", "slow_links", "random", "horovod", "on_off", "polaris")
+NOT_MONOTONE = ("asynchronous", "stale", "os_noise", "slow_links", "random", "horovod", "on_off", "input", "polaris")
 
 
 def draw(seed):
