@@ -7,8 +7,8 @@ A world that is refused (status 2) must say where and print nothing else. Of one
 its interval holds it; --no-fold, our own solver in SimGrid's place and a point of a sweep are the same; a table as CSV has the numbers of the
 JSON; bands change nothing else; a network of twice the rate, or half the latency, is never slower; the waterfall sums to the step; a what-if is
 the change made by hand; a measured run is reproduced; nothing takes more than 40 s of processor time or 4 GiB.
-A broken law is printed with its seed (`--from SEED --worlds 1` draws that world alone) and the smallest scenario found that breaks it still: what is
-not needed is left out, numbers are halved. The status is 1 then.
+A broken law is printed with its seed (`--from SEED --worlds 1` draws that world alone) and its scenario, then with the smallest one found in four
+minutes that breaks it still: what is not needed is left out, numbers are halved. The status is 1 then.
 
 What may be slower on a faster network is not asked: workers that do not wait, noise, storage and traffic at times of their own, links that a library
 does not know to be slow, gradients that go at a cycle's tick; and Polaris, where NCCL was measured to take longer for 2 MiB than for 4.
@@ -113,10 +113,14 @@ def draw(seed):
 
 
 def put(world, pointer, value):
+    """None: takes it out."""
     *folders, last = pointer.strip("/").split("/")
     for folder in folders:
         world = world.setdefault(folder, {})
-    world[last] = value
+    if value is None:
+        del world[last]
+    else:
+        world[last] = value
 
 
 def smaller(world):
@@ -132,14 +136,7 @@ def smaller(world):
                 yield path + key, value // 2
     for pointer, value in sorted(without(world, "/"), key=lambda change: change[0].count("/")):
         other = copy.deepcopy(world)
-        *folders, last = pointer.strip("/").split("/")
-        at = other
-        for folder in folders:
-            at = at[folder]
-        if value is None:
-            del at[last]
-        else:
-            at[last] = value
+        put(other, pointer, value)
         yield other
 
 
@@ -297,7 +294,7 @@ def shrunk(program, judge, law, seconds=240):
         again = judged(program, judge.seed, candidate)
         if law in again.broken:
             world, what, candidates = candidate, again.broken[law], smaller(candidate)
-    return world, what
+    return what, json.dumps(world)
 
 
 def main():
@@ -318,9 +315,9 @@ def main():
             for law, checks in judge.checks.items():
                 tally[law][0] += checks
                 tally[law][1] += law in judge.broken
-            for law in judge.broken:
-                world, what = shrunk(program, judge, law)
-                print(f"seed {seed}: {law}: {what}\n    {json.dumps(world)}", flush=True)
+            for law, what in judge.broken.items():
+                print(f"seed {seed}: {law}: {what}\n    {json.dumps(judge.world)}", flush=True)
+                print("    made small: {}\n    {}".format(*shrunk(program, judge, law)), flush=True)
     print(f"{'law':<36} {'checks':>8} {'broken':>8}")
     for law, (checks, broken) in sorted(tally.items()):
         print(f"{law:<36} {checks:>8} {broken:>8}")
