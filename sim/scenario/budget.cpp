@@ -190,10 +190,11 @@ double seconds_of_exchanges(const Scenario& scenario, double iterations) {
   const bool chooses = static_cast<bool>(scenario.platform.platform.network.choice);
   if (is_ring || !is_sharded(scenario.strategy) || !(chooses || by_message)) return 0;
   double seconds = 0;
-  const int stages = scenario.strategy.pipeline;
-  for (int stage = 0; stages > 1 && stage < stages; ++stage)
-    seconds += seconds_of_exchanges(stage_of(scenario, scenario.platform.placement, stage), iterations);
-  if (stages > 1) return seconds;
+  if (scenario.strategy.pipeline > 1) {
+    for (int stage = 0; stage < scenario.strategy.pipeline; ++stage)
+      seconds += seconds_of_exchanges(stage_of(scenario, scenario.platform.placement, stage), iterations);
+    return seconds;
+  }
   const Model& model = scenario.workload.of_rank();
   std::set<std::string_view> blocks{""};
   for (const Layer& layer : model.layers) blocks.insert(layer.block);

@@ -238,7 +238,7 @@ std::optional<ChangedScenario> change(const ScenarioSource& source, const Scenar
       const auto holds = [&, &at = pointer](const std::string& around) { return is_within(at, around); };
       if (std::ranges::none_of(changed, holds)) changed.push_back(pointer);
     }
-    const bool is_beside = std::ranges::none_of(changed, [](const auto& at) { return at.starts_with("/platform"); });
+    const bool is_beside = std::ranges::none_of(changed, [](const auto& at) { return is_within(at, "/platform"); });
     const Platform* const built = is_beside ? &scenario.platform.platform : nullptr;
     Scenario read = read_scenario(document.root(), source.catalogue, built);
     read.fidelity = scenario.fidelity;

@@ -283,10 +283,10 @@ const KnownPhase* MessageRecurrence::pipeline(Bytes size, const ChunkSizes& chun
   const auto known = pipelines_.find(size);
   if (known != pipelines_.end()) return known->second ? &*known->second : nullptr;
   if (pipelines_.size() == most_sizes) pipelines_.clear();
-  const bool applies = is_unshared_pipeline(routed_, 0, Sharing::simulated, NetworkSolver::own);
-  auto fresh = applies ? std::optional(unshared_pipeline(routed_, 0, chunks)) : std::nullopt;
-  const auto& kept = pipelines_.emplace(size, std::move(fresh)).first->second;
-  return kept ? &*kept : nullptr;
+  auto& fresh = pipelines_[size];
+  if (is_unshared_pipeline(routed_, 0, Sharing::simulated, NetworkSolver::own))
+    fresh.emplace(unshared_pipeline(routed_, 0, chunks));
+  return fresh ? &*fresh : nullptr;
 }
 
 TransferCosts MessageRecurrence::costs_of_equal(std::size_t phase, Bytes chunk) const {

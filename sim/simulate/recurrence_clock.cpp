@@ -160,15 +160,17 @@ const KnownPhase* RecurrenceClock::known_phase(std::size_t phase, Bytes size, co
   const std::size_t transfers = transfers_per_round(pattern) * as_index(shifts ? pattern.repeats : 1);
   if (transfers > most_transfers) return nullptr;
   if (!varies || shifts) prepare();
-  std::vector<TransferCosts> of_repeats;
+  std::optional<KnownPhase> fresh;
   if (shifts) {
+    std::vector<TransferCosts> of_repeats;
     for_each_repeat(routed_, phase, sizes,
                     [&](const TransferCosts& costs, const auto& /*all*/) { of_repeats.push_back(costs); });
+    fresh.emplace(routed_.schedule(), pattern, std::move(of_repeats));
+  } else if (!varies) {
+    fresh.emplace(routed_.schedule(), pattern, costs_of_all(routed_, phase, rates_of_all(phase), sizes));
+  } else if (is_unshared(phase)) {
+    fresh.emplace(unshared_pipeline(routed_, phase, sizes));
   }
-  auto fresh = shifts   ? std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern, std::move(of_repeats))
-               : varies ? is_unshared(phase) ? std::optional(unshared_pipeline(routed_, phase, sizes)) : std::nullopt
-                        : std::optional<KnownPhase>(std::in_place, routed_.schedule(), pattern,
-                                                    costs_of_all(routed_, phase, rates_of_all(phase), sizes));
   if (known_transfers_ + transfers > most_transfers) {
     known_.clear();
     known_transfers_ = 0;

@@ -18,7 +18,7 @@ using Crossings = std::vector<Crossing>;
 Crossings crossings_of_route(const Route& route) {
   Crossings crossings;
   for_each_listed(route.links, [&](int link, int times) {
-    crossings.push_back({static_cast<std::size_t>(link), static_cast<double>(times) / route.paths});
+    crossings.push_back({as_index(link), static_cast<double>(times) / route.paths});
   });
   return crossings;
 }
@@ -131,7 +131,7 @@ class Splitter {
 
 std::vector<int> minimal_parts(const std::vector<RouteChoice>& pairs, std::span<const BytesPerSecond> capacities,
                                int first_network_link) {
-  return Splitter(pairs, capacities, static_cast<std::size_t>(first_network_link)).parts();
+  return Splitter(pairs, capacities, as_index(first_network_link)).parts();
 }
 
 std::vector<bool> never_full(const Platform& platform, const Placement& placement,
@@ -147,8 +147,8 @@ std::vector<bool> never_full(const Platform& platform, const Placement& placemen
     if (!is_new) continue;
     for (const NodeTemplate::Nic& nic : platform.node.nics) {
       if (nic.up < 0 || nic.down < 0) return never;  // nothing there limits what is sent
-      node->second.up += platform.links[static_cast<std::size_t>(platform.link_of(node->first, nic.up))].capacity;
-      node->second.down += platform.links[static_cast<std::size_t>(platform.link_of(node->first, nic.down))].capacity;
+      node->second.up += platform.links[as_index(platform.link_of(node->first, nic.up))].capacity;
+      node->second.down += platform.links[as_index(platform.link_of(node->first, nic.down))].capacity;
     }
   }
   for (const Bundle& bundle : platform.network.bundles) {
@@ -157,9 +157,8 @@ std::vector<bool> never_full(const Platform& platform, const Placement& placemen
     for (auto node = nodes.lower_bound(bundle.first_node); node != end; ++node) {
       most += node->second.up * bundle.by_sent + node->second.down * bundle.by_received;
     }
-    const Link& link = platform.links[static_cast<std::size_t>(bundle.link)];
-    never[static_cast<std::size_t>(bundle.link)] =
-        most <= capacities[static_cast<std::size_t>(bundle.link)] && link.congestion == nullptr;
+    const Link& link = platform.links[as_index(bundle.link)];
+    never[as_index(bundle.link)] = most <= capacities[as_index(bundle.link)] && link.congestion == nullptr;
   }
   return never;
 }
@@ -171,11 +170,11 @@ void leave_out_never_full(const std::map<std::pair<int, int>, double>& most, con
     const auto& [link, node] = where;
     for (const NodeTemplate::Nic& nic : platform.node.nics) {
       if (nic.up < 0) return;  // nothing there limits what is sent
-      rates[link] += platform.links[static_cast<std::size_t>(platform.link_of(node, nic.up))].capacity * times;
+      rates[link] += platform.links[as_index(platform.link_of(node, nic.up))].capacity * times;
     }
   }
   for (const auto& [link, rate] : rates) {
-    const auto index = static_cast<std::size_t>(link);
+    const auto index = as_index(link);
     if (rate <= capacities[index] && platform.links[index].congestion == nullptr) never[index] = true;
   }
 }

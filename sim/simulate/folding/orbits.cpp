@@ -12,22 +12,22 @@ Orbits::Orbits(const Platform& platform, const Placement& placement, const Moves
   const auto own = static_cast<int>(platform.node.links.size());
   const int period = moves.step() / platform.devices_per_node * own;
   for (int link = 0; link < period; ++link) {
-    capacities_.push_back(platform.links[static_cast<std::size_t>(link)].capacity);
+    capacities_.push_back(platform.links[as_index(link)].capacity);
   }
   for (int link = 0; link < platform.first_network_link(); ++link) {
-    join(link, link % period, platform.links[static_cast<std::size_t>(link % period)]);
+    join(link, link % period, platform.links[as_index(link % period)]);
   }
 }
 
 void Orbits::join(int link, int orbit, const Link& like) {
-  const Link& own = platform_.links[static_cast<std::size_t>(link)];
+  const Link& own = platform_.links[as_index(link)];
   alike_ = alike_ && own.capacity == like.capacity && own.latency == like.latency;
-  orbit_[static_cast<std::size_t>(link)] = orbit;
+  orbit_[as_index(link)] = orbit;
 }
 
 void Orbits::add_route(int from, int to) {
-  const Route route = platform_.route(placement_.device_of_rank[static_cast<std::size_t>(from)],
-                                      placement_.device_of_rank[static_cast<std::size_t>(to)]);
+  const Route route =
+      platform_.route(placement_.device_of_rank[as_index(from)], placement_.device_of_rank[as_index(to)]);
   for (std::size_t position = 0; position < route.links.size(); ++position) {
     if (of(route.links[position]) < 0) add_orbit(from, to, position);
   }
@@ -38,15 +38,13 @@ void Orbits::add_orbit(int from, int to, std::size_t position) {
   const Link* first = nullptr;
   int members = 0;
   for (int move = 0; move < moves_.count(); ++move) {
-    const auto moved = [&](int rank) {
-      return placement_.device_of_rank[static_cast<std::size_t>(moves_.moved(rank, move))];
-    };
+    const auto moved = [&](int rank) { return placement_.device_of_rank[as_index(moves_.moved(rank, move))]; };
     const Route route = platform_.route(moved(from), moved(to));
     if (position >= route.links.size()) throw InvariantError("routes of a platform that is not alike all over");
     const int link = route.links[position];
     if (of(link) == orbit) continue;
     if (of(link) >= 0) throw InvariantError("a link that a platform's symmetry takes to two others");
-    if (first == nullptr) first = &platform_.links[static_cast<std::size_t>(link)];
+    if (first == nullptr) first = &platform_.links[as_index(link)];
     join(link, orbit, *first);
     ++members;
   }
@@ -62,7 +60,7 @@ struct Representatives {
   std::vector<std::vector<std::size_t>> positions;  // per phase, in the whole's phase, of what the first ranks send
 
   [[nodiscard]] RoutedSchedule::Leg leg(std::size_t phase, std::size_t index, int repeat) const {
-    const auto fan = static_cast<std::size_t>(whole.schedule().phases[phase].fan);
+    const auto fan = as_index(whole.schedule().phases[phase].fan);
     RoutedSchedule::Leg leg = whole.leg(phase, positions[phase][index / fan] * fan + index % fan, repeat);
     for (int& link : leg.links) link = orbits.of(link);
     return leg;
@@ -74,15 +72,15 @@ std::vector<int> classes_by_moves(const Representatives& kept, const Moves& move
   const Phase& phase = kept.whole.schedule().phases[number];
   std::vector<int> classes;
   // A rank sends what the one that stands for it sends, in the same order.
-  std::vector<std::vector<int>> of_class(static_cast<std::size_t>(moves.step()));
+  std::vector<std::vector<int>> of_class(as_index(moves.step()));
   for (std::size_t own = 0; own < kept.positions[number].size(); ++own) {
     const Transfer& transfer = phase.transfers[kept.positions[number][own]];
-    of_class[static_cast<std::size_t>(transfer.from)].push_back(static_cast<int>(own));
+    of_class[as_index(transfer.from)].push_back(static_cast<int>(own));
   }
-  std::vector<std::size_t> sent(static_cast<std::size_t>(kept.whole.schedule().ranks), 0);
+  std::vector<std::size_t> sent(as_index(kept.whole.schedule().ranks), 0);
   for (const Transfer& transfer : phase.transfers) {
-    const std::size_t place = sent[static_cast<std::size_t>(transfer.from)]++;
-    const int own = of_class[static_cast<std::size_t>(moves.class_of(transfer.from))][place];
+    const std::size_t place = sent[as_index(transfer.from)]++;
+    const int own = of_class[as_index(moves.class_of(transfer.from))][place];
     for (int lane = 0; lane < phase.fan; ++lane) classes.push_back(own * phase.fan + lane);
   }
   return classes;

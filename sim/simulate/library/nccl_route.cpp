@@ -70,13 +70,12 @@ using Legs = std::vector<std::vector<RoutedSchedule::Leg>>;
 /// Messages of an alltoall go from device to device; all else is spread over the channels.
 ChannelWay way_between(const NcclJob& job, int from, int to) {
   if (job.operation != Operation::alltoall) return channel_way(job.platform, job.graph, job.nvlink, from, to);
-  const Route route = job.platform.route(job.graph.device[static_cast<std::size_t>(from)],
-                                         job.graph.device[static_cast<std::size_t>(to)]);
+  const Route route = job.platform.route(job.graph.device[as_index(from)], job.graph.device[as_index(to)]);
   return {route.links, route.paths};
 }
 
 double payload_of(const NcclJob& job, const NcclChoice& choice) {
-  return job.payload.at(static_cast<std::size_t>(choice.protocol));
+  return job.payload.at(index_of(choice.protocol));
 }
 
 std::vector<BytesPerSecond> payload_capacities(const Platform& platform, double payload) {
@@ -107,7 +106,7 @@ double carried_inside(const NcclJob& job, const NcclChoice& choice) {
 bool is_inside(const NcclJob& job, std::size_t link) {
   const Platform& platform = job.platform;
   if (job.graph.inside == LinkClass::nvlink) return is_nvlink(platform.links[link]);
-  if (link >= static_cast<std::size_t>(platform.first_network_link())) return false;
+  if (link >= as_index(platform.first_network_link())) return false;
   const int offset = static_cast<int>(link % platform.node.links.size());
   return std::ranges::none_of(platform.node.nics,
                               [&](const auto& nic) { return nic.up == offset || nic.down == offset; });
@@ -129,8 +128,8 @@ void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<B
 /// All parts of the way cross the limit first. `narrowest`: of the way.
 RoutedSchedule::Leg limited_leg(int limit, const ChannelWay& way, Seconds latency, BytesPerSecond narrowest,
                                 const std::vector<BytesPerSecond>& capacities) {
-  RoutedSchedule::Leg result{{}, latency, std::min(narrowest, capacities[static_cast<std::size_t>(limit)]), way.parts};
-  const auto parts = static_cast<std::size_t>(way.parts);
+  RoutedSchedule::Leg result{{}, latency, std::min(narrowest, capacities[as_index(limit)]), way.parts};
+  const auto parts = as_index(way.parts);
   result.links.reserve(parts + way.links.size());
   result.links.assign(parts, limit);
   result.links.insert(result.links.end(), way.links.begin(), way.links.end());
@@ -163,7 +162,7 @@ BytesPerSecond rate_of_links(const Schedule& schedule, const Hops& hops,
     for (const Transfer& transfer : phase.transfers) {
       const ChannelWay& way = hops.at({transfer.from, transfer.to}).first;
       const double share = share_per_round(schedule) * active_repeats(phase) / way.parts;
-      for (const int link : way.links) carried[static_cast<std::size_t>(link)] += share;
+      for (const int link : way.links) carried[as_index(link)] += share;
     }
   }
   auto rate = BytesPerSecond::infinity();
@@ -255,7 +254,7 @@ RoutedSchedule route_many_messages(const NcclJob& job, Schedule schedule, const 
     for (const auto& nic : platform.node.nics) {
       for (const int offset : {nic.up, nic.down}) {
         if (offset < 0) continue;
-        Link& link = platform.links[static_cast<std::size_t>(platform.link_of(node, offset))];
+        Link& link = platform.links[as_index(platform.link_of(node, offset))];
         link.capacity = std::min(link.capacity, posted(job.messages, proxy) * sharing);
       }
     }
@@ -268,8 +267,8 @@ RoutedSchedule route_many_messages(const NcclJob& job, Schedule schedule, const 
 void post(RoutedSchedule::Leg& leg, int through, const Occupancy& proxy,
           const std::vector<BytesPerSecond>& capacities) {
   leg.occupancy = proxy;
-  leg.links.insert(leg.links.end(), static_cast<std::size_t>(leg.paths), through);
-  leg.narrowest = std::min(leg.narrowest, capacities[static_cast<std::size_t>(through)]);
+  leg.links.insert(leg.links.end(), as_index(leg.paths), through);
+  leg.narrowest = std::min(leg.narrowest, capacities[as_index(through)]);
 }
 
 /// A device sends to the others at most what its channels can do, and to other nodes what its proxy posts.
@@ -277,7 +276,7 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
   Schedule schedule = schedule_of_choice(job, choice, 1);
   const Occupancy& known = job.platform.transport.occupancy;
   const Occupancy proxy = known.send + known.receive > Seconds(0) ? known : job.messages.proxy;
-  const auto members = static_cast<std::size_t>(job.graph.ranks);
+  const auto members = as_index(job.graph.ranks);
   if (members * members > many_messages) return route_many_messages(job, std::move(schedule), proxy);
   auto capacities = payload_capacities(job.platform, payload_of(job, choice));
   const auto limits = static_cast<int>(capacities.size());
@@ -288,7 +287,7 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
   const Phase none{"", {}};
   const Phase& phase = schedule.phases.empty() ? none : schedule.phases.front();
   for_each_transfer(schedule, phase, 0, [&](const Transfer& sent, std::size_t) {
-    const auto node = [&](int position) { return job.graph.node[static_cast<std::size_t>(position)]; };
+    const auto node = [&](int position) { return job.graph.node[as_index(position)]; };
     const bool is_inside = node(sent.from) == node(sent.to);
     const Seconds hop = is_inside ? job.messages.inside : job.messages.between;
     const ChannelWay way = way_between(job, sent.from, sent.to);
