@@ -250,9 +250,14 @@ std::string describe(const OsNoise& noise) {
 }
 
 std::string describe(const InputSupply& input) {
-  return fmt::format("{}, {} per sample, {} from storage, {} decode workers, {} batches ahead",
-                     input.access == Access::random ? "random" : "partition", format(input.sample_size),
-                     format(input.storage_bandwidth), input.decode_workers, input.prefetch);
+  std::string storage;
+  if (input.storage_bandwidth < BytesPerSecond::infinity())
+    storage = format(input.storage_bandwidth) + " from storage, ";
+  if (input.storage_samples_per_second > 0)
+    storage += fmt::format("{} samples/s from storage, ", input.storage_samples_per_second);
+  return fmt::format("{}, {} per sample, {}{} decode workers, {} batches ahead",
+                     input.access == Access::random ? "random" : "partition", format(input.sample_size), storage,
+                     input.decode_workers, input.prefetch);
 }
 
 std::string describe(const Checkpoint& checkpoint) {

@@ -46,6 +46,7 @@ OnOffSpec read_on_off(const Value& where, const Platform& platform) {
   source.on = read_stretch(section.child("on"));
   source.off = read_stretch(section.child("off"));
   section.finish();
+  source.place = where.place();
   return source;
 }
 

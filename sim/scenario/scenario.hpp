@@ -97,6 +97,7 @@ struct OnOffSpec {
   BytesPerSecond rate;
   TimeDistribution on;
   TimeDistribution off;
+  Place place{};  // in the scenario's file
 };
 
 struct TrafficSpec {

@@ -182,7 +182,7 @@ static std::vector<OnOffSource> sources_of(const Scenario& scenario) {
   std::vector<OnOffSource> sources;
   for (const OnOffSpec& own : scenario.traffic.on_off) {
     sources.push_back({own.links, own.rate, own.on.mean, own.off.mean, own.on.spread, own.off.spread,
-                       scenario.seed + sources.size() * 1000003});
+                       scenario.seed + sources.size() * 1000003, own.place});
   }
   return sources;
 }

@@ -128,6 +128,19 @@ TEST(Effects, WhatACollectiveTakesIsSaidForEveryMachineWithNccl) {
   EXPECT_GT(machines, 15);
 }
 
+TEST(Effects, OfInputSayWhatBoundsItAndNothingOfWhatDoesNot) {
+  const auto said = [](const std::string& input) {
+    const auto document = test::changed({{"/effects", R"({"input": )" + input + "}"}});
+    return effective_settings(read_scenario(document.root(), Catalogue())).at("effects.input");
+  };
+  EXPECT_EQ(said(R"({"storage_samples_per_second": 3868.13})"),
+            "random, 0 B per sample, 3868.13 samples/s from storage, 0 decode workers, 1 batches ahead");
+  EXPECT_EQ(said(R"({"sample_size": "1 MB", "storage_bandwidth": "2 GB/s"})"),
+            "random, 1 MB per sample, 16 Gbit/s from storage, 0 decode workers, 1 batches ahead");
+  EXPECT_EQ(said(R"({"decode_workers": 2, "decode_rate": 100})"),
+            "random, 0 B per sample, 2 decode workers, 1 batches ahead");
+}
+
 std::string share_on_roce(const std::vector<test::Change>& more) {
   std::vector<test::Change> changes{{"/platform", R"({"topology": "roce25-4xp100", "ranks": 8})"}};
   changes.insert(changes.end(), more.begin(), more.end());

@@ -112,8 +112,9 @@ TEST_F(LargeNumber, OfEventsEndsTheSimulation) {
   EXPECT_THAT(refusal_with_spaces(failing), HasSubstr("/run/failures: expected runs of at most 20 million failures"));
   const std::string traffic =
       R"(/platform={"topology":"roce25-4xp100","ranks":8,"scale":{"latency":4294967296},"traffic":[{"kind":"on_off","links":"node1/nic0","rate":"1!GB/s","on":"1!us","off":"1!us"}]})";
-  EXPECT_THAT(refusal_with_spaces(traffic),
-              HasSubstr("/platform/traffic: expected sources that turn on and off at most"));
+  EXPECT_THAT(
+      refusal_with_spaces(traffic),
+      HasSubstr("/platform/traffic/0: expected \"on\" and \"off\" of no more than 2,000,000 turns while the job runs"));
 }
 
 TEST_F(LargeNumber, OfHorovodsCacheIsRefused) {

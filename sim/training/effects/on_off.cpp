@@ -1,6 +1,5 @@
 #include "training/effects/on_off.hpp"
 
-#include "config/error.hpp"
 #include "training/random.hpp"
 
 namespace farandole { inline namespace training {
@@ -24,12 +23,8 @@ OnOffTraffic::OnOffTraffic(Simulator& simulator, Company& company, const std::ve
 }
 
 void OnOffTraffic::turn(Source& source) {
-  if (++turns_ > most_turns) {
-    throw InputError(
-        "/platform/traffic: expected sources that turn on and off at most 2,000,000 times while the job runs, got "
-        "more; "
-        "their \"on\" and \"off\" are short beside its iterations");
-  }
+  if (++turns_ > most_turns)
+    throw InputError(source.of.place, R"("on" and "off" of no more than 2,000,000 turns while the job runs)", "more");
   source.is_on = !source.is_on;
   for (const int link : source.of.links) company_.take(link, source.is_on ? source.of.rate : source.of.rate * -1.0);
 }

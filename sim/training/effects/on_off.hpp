@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "config/error.hpp"
 #include "engine/company.hpp"
 #include "training/effects/distribution.hpp"
 
@@ -18,6 +19,7 @@ struct OnOffSource {
   Distribution on_spread;
   Distribution off_spread;
   std::uint64_t seed = 1;
+  Place place{};  // in the scenario's file
 };
 
 class OnOffTraffic {
