@@ -129,6 +129,15 @@ TEST_F(Diagnose, SaysWhereNothingExplainsAStep) {
               HasSubstr("is the scenario the job that was measured?"));
 }
 
+// Each suspect had a copy of all 730,000 links, 3 GiB together.
+TEST_F(Diagnose, KeepsNoMachineOfEverySuspectWhereItIsLarge) {
+  place.write("large.json", R"({"name": "n", "workload": {"model": "gpt2_small", "batch_per_rank": 1},
+    "platform": {"topology": "aurora", "ranks": 24}, "strategy": {"kind": "ddp"}, "measure": {"iterations": 1}})");
+  const test::Finished done =
+      place.run("ulimit -v 1600000; " FARANDOLE_PROGRAM " diagnose large.json --measured '1 s' --format json");
+  EXPECT_EQ(done.status, 0) << done.err;
+}
+
 TEST_F(Diagnose, CallsNoStepHealthyOfWhichSomethingElseIsLikelier) {
   for (const auto& [time, is_healthy] : std::map<std::string, bool>{{"590 ms", true}, {"700 ms", false}}) {
     const Json answer = asked("--measured '" + time + "'");

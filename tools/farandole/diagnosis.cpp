@@ -32,6 +32,7 @@ constexpr double hardly = 16;         // squares of errors in scales: 1 % of tha
 constexpr double settled = 0.95;      // that likely a cause needs no further measurement
 constexpr double shows = 0.02;        // a suspect that changes no measurement by more explains none
 constexpr double tells = 1;           // scales that two predictions are apart, from which on one tells
+constexpr std::size_t most_links_kept = 50'000;
 constexpr Bytes usual_size(256.0 * 1024 * 1024);
 
 /// The scales of errors of a time where nothing is wrong.
@@ -255,13 +256,16 @@ class Diagnosing {
     auto operator<=>(const Needed&) const = default;
   };
 
-  /// Nothing where it cannot be. Read once.
+  /// Nothing where it cannot be. Read once, where it is not a machine of gigabytes for all suspects together.
   const std::optional<RunPlan::Point>& planned(const Needed& one) {
     const auto [known, is_new] = planned_.try_emplace(one);
     if (!is_new) return known->second;
     try {
       const std::vector<SetValue> set = one.severity ? one.severity->set : std::vector<SetValue>{};
-      known->second = plan_run(job_.with(set, one.kind), job_.catalogue(), job_.plain()).points.front();
+      RunPlan::Point& point =
+          known->second.emplace(plan_run(job_.with(set, one.kind), job_.catalogue(), job_.plain()).points.front());
+      if (point.as_read && point.as_read->scenario.platform.platform.links.size() > most_links_kept)
+        point.as_read = nullptr;
     } catch (const InputError&) {
     }
     return known->second;
