@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +14,6 @@
 #include "config/section.hpp"
 #include "platform/launch_line.hpp"
 #include "scenario/job_clocks.hpp"
-#include "scenario/pipeline.hpp"
 #include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/folding/moves.hpp"
 #include "simulate/folding/parts.hpp"
@@ -37,10 +35,7 @@ constexpr double seconds_per_point = 3e-3;              // of the smallest
 constexpr double seconds_per_transfer = 2e-6;           // of a schedule, once; ten times that where no ranks are alike
 constexpr double seconds_per_message = 1.5e-6;          // one by one
 constexpr double seconds_per_crossing_message = 15e-6;  // where receivers move on, or ranks that differ send to many
-constexpr double seconds_per_met_message = 40e-6;       // where all send to all and no ranks are alike
 constexpr double seconds_per_moving_message = 0.05e-6;  // likewise, where one rank's rates are everybody's,
-constexpr double seconds_per_chosen_message = 20e-6;    // where packets choose their ways in every round, once,
-constexpr double seconds_per_known_message = 5e-9;      // and whenever it is sent
 constexpr double runs_of_bands = 3;
 constexpr double seconds_per_parted_message = 3e-6;  // and at `message`, where a byte parts ranks
 constexpr double runs_to_infer = 12;                 // of a measured run, which settle what a device takes,
@@ -96,25 +91,11 @@ double elastic_trainings(const Scenario& scenario) {
   return std::min<double>(std::max(0, nodes - failures.least_nodes), away + 6 * std::sqrt(away) + 3);
 }
 
-/// Of an explanation at `message` in an iteration: it tries hierarchies and trees, whose messages share links and are
-/// sent one by one where ranks differ. About as many collectives as large fused ones have been seen, each around all
-/// ranks.
-double tried_messages(const Scenario& scenario) {
-  if (!scenario.explain || scenario.fidelity != Fidelity::message || !scenario.effects.ranks_vary() ||
-      scenario.strategy.servers)
-    return 0;
-  constexpr double collectives = 4;
-  constexpr double of_a_tree = 32;
-  const double ranks = scenario.platform.ranks;
-  return ranks * collectives * (ranks + of_a_tree);
-}
-
 /// What an iteration has beside the steps of layers and tensors: pieces of computation and what stops it between them,
-/// for every pass of every layer whose ranks compute together or share experts; and passes and messages of stages.
+/// for every pass of every layer whose ranks compute together or share experts; and passes of stages.
 struct InnerTasks {
   double of_layers = 0;
   double of_stages = 0;
-  double messages = 0;  // one by one, since they meet gradients
 };
 
 InnerTasks inner_tasks(const Scenario& scenario) {
@@ -124,22 +105,13 @@ InnerTasks inner_tasks(const Scenario& scenario) {
   const StrategyChoice& strategy = scenario.strategy;
   const double passes = strategy.accumulation;
   double exchanges = 0;
-  double of_experts = 0;
   for (const Layer& layer : scenario.workload.of_rank().layers) {
     exchanges += (layer.gathers > 0 ? 1 : 0) + (layer.sums > 0 ? 1 : 0);
-    if (strategy.expert_parallel > 1) of_experts += (layer.dispatched > 0 ? 1 : 0) + (layer.combined > 0 ? 1 : 0);
+    if (strategy.expert_parallel > 1) exchanges += (layer.dispatched > 0 ? 1 : 0) + (layer.combined > 0 ? 1 : 0);
   }
   InnerTasks tasks;
-  tasks.of_layers = (exchanges + of_experts) * passes * passes_of_a_layer * tasks_of_an_exchange;
+  tasks.of_layers = exchanges * passes * passes_of_a_layer * tasks_of_an_exchange;
   if (strategy.pipeline > 1) tasks.of_stages = tasks_of_a_stage * passes * strategy.pipeline;
-  tasks.messages = of_experts * passes * passes_of_a_layer * scenario.platform.ranks * strategy.expert_parallel;
-  const int together = strategy.tensor_parallel;
-  const Platform& platform = scenario.platform.platform;
-  const bool share_nodes =
-      together > 1 && together < scenario.platform.placement.ranks_per_node(platform.devices_per_node);
-  if (share_nodes && scenario.fidelity == Fidelity::message) {
-    tasks.messages += exchanges * passes * passes_of_a_layer * scenario.platform.ranks * 2 * (together - 1);
-  }
   return tasks;
 }
 
@@ -173,69 +145,13 @@ double seconds_of_a_message(const Schedule& schedule, std::span<const Bytes> siz
   return static_cast<double>(std::ranges::count_if(sizes, is_one_by_one)) * each;
 }
 
-/// Whether one answer does for all iterations: all ranks wait for the last one, or end together as they began.
-bool is_answered_once(JobClocks& clocks, Operation operation, Bytes size, const Scenario& scenario) {
-  CollectiveClock& clock = clocks.clock_of({operation, size, 0_s, 0_s, false, Group::shards});
-  const RankTimes ends = clock.answer(size, all_at(scenario.platform.ranks, 0_s)).ends;
-  return clock.is_barrier(size) || (!scenario.effects.ranks_vary() && (ends == ends[0]).all());
-}
-
-/// Of jobs whose shards are summed up by exchanges in which receivers move on, where packets choose their ways by what
-/// all others send in a round; and, message by message, of those that send to many at once where no rank stands for
-/// another. Not of devices' own libraries, which go round rings.
-double seconds_of_exchanges(const Scenario& scenario, double iterations) {
-  const auto by = scenario.libraries.find(Operation::reduce_scatter);
-  const bool is_ring = by != scenario.libraries.end() && by->second.library->needs != DeviceStack::none;
-  const bool by_message = scenario.fidelity == Fidelity::message;
-  const bool chooses = static_cast<bool>(scenario.platform.platform.network.choice);
-  if (is_ring || !is_sharded(scenario.strategy) || !(chooses || by_message)) return 0;
-  double seconds = 0;
-  if (scenario.strategy.pipeline > 1) {
-    for (int stage = 0; stage < scenario.strategy.pipeline; ++stage)
-      seconds += seconds_of_exchanges(stage_of(scenario, scenario.platform.placement, stage), iterations);
-    return seconds;
-  }
-  const Model& model = scenario.workload.of_rank();
-  std::set<std::string_view> blocks{""};
-  for (const Layer& layer : model.layers) blocks.insert(layer.block);
-  const auto units = static_cast<double>(blocks.size());
-  const double of_rank = std::ceil(static_cast<double>(model.parameters()) / units / scenario.platform.ranks);
-  const Bytes of_unit = 4_B * of_rank * scenario.platform.ranks;
-  JobClocks clocks(scenario, scenario.platform.placement);
-  const double answers = runs_of_bands * iterations * units;
-  for (const auto& [operation, times] : {std::pair(Operation::reduce_scatter, 1), std::pair(Operation::allgather, 2)}) {
-    const RoutedSchedule routed = clocks.routed_of(operation, Group::shards, of_unit);
-    double moving = 0;
-    double met = 0;
-    for (const Phase& phase : routed.schedule().phases) {
-      const double sent = static_cast<double>(transfers_per_round(phase)) * phase.repeats;
-      if (receivers_move(phase) && chooses && operation == Operation::reduce_scatter) moving += sent;
-      if (by_message && phase.fan > 1) met += sent;
-    }
-    if (routed.schedule().ranks < scenario.platform.ranks) met = 0;  // groups side by side take far less
-    if (met > 0 && are_alike(routed, Fidelity::message) && is_answered_once(clocks, operation, of_unit, scenario))
-      met = 0;
-    const double each = by_message ? seconds_per_message : seconds_per_known_message;
-    seconds += moving * (seconds_per_chosen_message + answers * each) + met * answers * times * seconds_per_met_message;
-  }
-  return seconds;
-}
-
-std::string about(Seconds time) {
-  constexpr double minute = 60;
-  const double seconds = time / Seconds(1);
-  if (seconds < 2 * minute) return fmt::format("{:.0f} s", std::ceil(seconds));
-  if (seconds < 2 * minute * minute) return fmt::format("{:.0f} min", std::ceil(seconds / minute));
-  return fmt::format("{:.0f} h", std::ceil(seconds / minute / minute));
+Place place_of_pointer(const Document& document, const std::string& pointer) {
+  const auto where = document.find(pointer);
+  return where ? where->place() : Place{document.source(), 0, pointer};
 }
 
 std::string about(Bytes memory) {
   return fmt::format("{:.0f} GiB", std::ceil(memory / Bytes(1 << 30)));
-}
-
-Place place_of_pointer(const Document& document, const std::string& pointer) {
-  const auto where = document.find(pointer);
-  return where ? where->place() : Place{document.source(), 0, pointer};
 }
 
 [[noreturn]] void refuse(const std::string& budget, const Cost& cost, Place place, const std::string& takes) {
@@ -246,6 +162,15 @@ Place place_of_pointer(const Document& document, const std::string& pointer) {
 }
 
 }  // namespace
+
+std::string about(Seconds time) {
+  constexpr double minute = 60;
+  const double seconds = time / Seconds(1);
+  if (seconds < 1) return fmt::format("{:.0f} ms", std::ceil(1000 * seconds));
+  if (seconds < 2 * minute) return fmt::format("{:.0f} s", std::ceil(seconds));
+  if (seconds < 2 * minute * minute) return fmt::format("{:.0f} min", std::ceil(seconds / minute));
+  return fmt::format("{:.0f} h", std::ceil(seconds / minute / minute));
+}
 
 bool are_alike(RoutedSchedule unrouted, Fidelity fidelity) {
   if (fidelity != Fidelity::message) unrouted.forget_network_of_even_exchange();
@@ -266,13 +191,11 @@ Cost cost_of(const Scenario& scenario) {
   const double looked_at = meetings_of(scenario, scenario.platform.ranks) ? ranks * looked_at_of_sharded : ranks;
   const double iteration = (steps + inner.of_layers) * (seconds_per_step + looked_at * seconds_per_step_and_rank) +
                            inner.of_stages * (seconds_per_step + of_each_stage * seconds_per_step_and_rank) +
-                           inner.messages * seconds_per_message +
                            server_messages(scenario) * seconds_per_server_message;
-  const double tried = iterations * tried_messages(scenario) * seconds_per_message;
   constexpr double iterations_on_fewer_nodes = 12;
   const double fewer = elastic_trainings(scenario) * (ranks * seconds_per_rank + iterations_on_fewer_nodes * iteration);
-  const double run = ranks * seconds_per_rank + iterations * iteration + seconds_of_exchanges(scenario, iterations);
-  const Seconds time(seconds_per_point + runs * run + tried + fewer);
+  const double run = ranks * seconds_per_rank + iterations * iteration;
+  const Seconds time(seconds_per_point + runs * run + fewer);
   const bool has_inner = inner.of_layers + inner.of_stages > 0;
   const std::array factors{
       Factor{"/measure/iterations", "iterations", static_cast<double>(scenario.measure.iterations), 100},

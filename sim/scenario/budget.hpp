@@ -2,8 +2,9 @@
 //
 // One number that is far too large (iterations, seeds, points of a sweep, ranks, messages) would fill the memory or run
 // for ever. It is refused before anything is allocated for it, by name, with what would allow it. The estimate is of
-// one processor's time, so that a refusal does not depend on the machine or on --jobs; it is meant to be right within a
-// factor of three or so and errs towards too much. Called by plans of `run` and by `collective`.
+// one processor's time, so that a refusal does not depend on the machine or on --jobs, and of what such numbers tell;
+// what takes more than the budget all the same is ended as it runs (study/point_timer.hpp). Called by plans of `run`
+// and by `collective`.
 #pragma once
 
 #include <span>
@@ -23,6 +24,9 @@ struct Budget {
 
   [[nodiscard]] bool is_limited() const { return time < Seconds::infinity() || memory < Bytes::infinity(); }
 };
+
+/// "20 ms", "30 s", "5 min", "3 h": rounded up.
+std::string about(Seconds time);
 
 constexpr const char* default_budget = "30 s, 1 GiB";
 

@@ -16,6 +16,7 @@
 #endif
 
 #include "config/error.hpp"
+#include "study/point_timer.hpp"
 
 namespace farandole { inline namespace study {
 namespace {
@@ -82,15 +83,16 @@ void serve(int socket, const Work& work) {
   }
 }
 
-std::string end_of(pid_t process) {
+Outcome end_of(pid_t process) {
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) return "it took longer than --point-timeout allows";
-  if (WIFSIGNALED(status)) {
-    return fmt::format("its process was ended by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
-  }
-  return fmt::format("its process ended with status {}", WEXITSTATUS(status));
+  const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (signal == SIGALRM) return {Outcome::Kind::failed, "it took longer than --point-timeout allows"};
+  if (signal == SIGPROF) return {Outcome::Kind::bad_input, beyond_budget()};
+  if (signal != 0)
+    return {Outcome::Kind::failed, fmt::format("its process was ended by signal {} ({})", signal, ::strsignal(signal))};
+  return {Outcome::Kind::failed, fmt::format("its process ended with status {}", WEXITSTATUS(status))};
 }
 
 [[noreturn]] void become_worker(int socket, const Work& work) {
@@ -140,7 +142,7 @@ std::optional<Outcome> ForkedWorker::receive() {
   return outcome;
 }
 
-std::string ForkedWorker::exit_reason() {
+Outcome ForkedWorker::ended() {
   const pid_t process = process_;
   process_ = -1;
   return end_of(process);

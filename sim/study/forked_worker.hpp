@@ -45,7 +45,7 @@ class ForkedWorker {
   /// Waits for the outcome of its task; nothing where it died instead, or ended because it was dismissed.
   std::optional<Outcome> receive();
   /// Waits for its end and says what it was: "its process was ended by signal 9 (Killed)".
-  std::string exit_reason();
+  Outcome ended();
 
  private:
   pid_t process_ = -1;

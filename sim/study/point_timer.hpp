@@ -1,10 +1,12 @@
 // Ends a process whose point takes too long, so that a point that hangs costs itself and not its study.
 //
-// Made around each point, in the process that runs it: a forked worker dies of the alarm, and the study hears of it as
-// of any death (study/forked_worker.hpp); a point that runs in the program itself ends the program with one line and
-// status 1, which is what a failed point ends with. Nothing has been written by then, and the journal keeps what is
-// finished. Wall-clock time, as a timeout has it. One at a time in a process.
+// Made around each point, in the process that runs it: a forked worker dies, and the study hears of it as of any death
+// (study/forked_worker.hpp); a point that runs in the program itself ends the program with one line. Nothing has been
+// written by then, and the journal keeps what is finished. The time limit is of the clock on the wall, as a timeout has
+// it, and such a program fails (status 1); what is beyond its budget is refused (status 2). One at a time in a process.
 #pragma once
+
+#include <string>
 
 #include "units/quantity.hpp"
 
@@ -19,5 +21,12 @@ class PointTimer {
   PointTimer(const PointTimer&) = delete;
   PointTimer& operator=(const PointTimer&) = delete;
 };
+
+/// From now on a process also ends where its point takes more time of processors than this; infinite: as long as it
+/// takes. Not for a process that is somebody else's.
+void end_beyond(Seconds processor_time);
+
+/// What is said of a point that a worker was ended for, by SIGPROF.
+std::string beyond_budget();
 
 }}  // namespace farandole::study

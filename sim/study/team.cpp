@@ -69,7 +69,7 @@ class Pool {
     if (outcome) {
       give_task(*worker);  // first, so that it works while its result is received
     } else {
-      outcome = {Outcome::Kind::failed, worker->exit_reason()};
+      outcome = worker->ended();
       worker.reset();
     }
     if (task) receive(*task, *outcome);

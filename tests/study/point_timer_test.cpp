@@ -1,7 +1,9 @@
 // A point that hangs costs itself, not its study.
 #include "study/point_timer.hpp"
 
+#include <atomic>
 #include <map>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -44,6 +46,38 @@ TEST(PointTimer, EndsAProgramWithOneLineAndStatus1) {
     hang();
   };
   EXPECT_EXIT(point(), testing::ExitedWithCode(1), "^farandole: a point took longer than --point-timeout allows\n$");
+}
+
+[[noreturn]] void work_for_ever() {
+  for (std::atomic<int> turns = 0;; ++turns) {
+  }
+}
+
+TEST(PointTimer, RefusesWhatTakesMoreOfAProcessorThanItsBudgetButNotWhatWaits) {
+  end_beyond(Seconds(0.1));
+  const std::string refusal =
+      "farandole: expected what a --budget of 100 ms allows, got a point that takes more time of a processor; --budget "
+      "\"1 s\" lets it go on";
+  const auto point = [](bool works) {
+    const PointTimer timer(Seconds::infinity(), PointTimer::Where::program);
+    if (works) work_for_ever();
+    ::usleep(300'000);
+    ::_exit(0);
+  };
+  EXPECT_EXIT(point(true), testing::ExitedWithCode(2), "^" + refusal + "\n$");
+  EXPECT_EXIT(point(false), testing::ExitedWithCode(0), "^$");
+  const Work work = [](std::size_t task) -> std::string {
+    const PointTimer timer(Seconds::infinity(), PointTimer::Where::worker);
+    if (task == 1) work_for_ever();
+    return "done";
+  };
+  std::map<std::size_t, Outcome> outcomes;
+  run_in_processes({0, 1, 2}, 1, work, [&](std::size_t task, const Outcome& outcome) { outcomes[task] = outcome; });
+  EXPECT_EQ(outcomes.at(0).text, "done");
+  EXPECT_EQ(outcomes.at(1).kind, Outcome::Kind::bad_input);
+  EXPECT_EQ(outcomes.at(1).text, refusal);
+  EXPECT_EQ(outcomes.at(2).text, "done");
+  end_beyond(Seconds::infinity());
 }
 
 }}  // namespace farandole::point_timer_test

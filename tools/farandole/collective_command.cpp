@@ -177,6 +177,7 @@ void simulate_collective(const CollectiveArguments& arguments) {
   (void)arguments.loads.count();  // refused before anything runs
   arguments.pages.check();
   CollectiveRequest wanted = request(arguments);
+  const PointTimer timer = arguments.cost.watch();
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
   const Catalogue catalogue;

@@ -420,6 +420,7 @@ void answer_compare(const CompareArguments& arguments) {
   if (!arguments.steps.empty()) steps = whole_number("--steps", arguments.steps, 1);
   std::vector<DeviceTrace> traces = traces_given(arguments);
   const Catalogue catalogue;
+  const PointTimer timer = arguments.cost.watch();
   Document document = anchored(expand_sweep(arguments.scenario.read()).back().document, catalogue);
   document.remove("/question");
   RunOptions options;

@@ -447,6 +447,7 @@ void answer_cost(const CostArguments& arguments) {
   files.check();
   const Catalogue catalogue;
   const Document document = arguments.scenario.read();
+  const PointTimer timer = arguments.cost.watch();
   const CostAnswer answer = CostQuestion(arguments, terms, document, catalogue).answer();
   write_question_answer(cost_answer(answer, terms, arguments.scenario.file), arguments.output, arguments.pages);
 }

@@ -8,8 +8,9 @@ namespace farandole {
 
 void CostOptions::add_budget_to(CLI::App& command) {
   command
-      .add_option("--budget", budget,
-                  "refuse a simulation that is estimated to take more time of one processor, or more memory")
+      .add_option(
+          "--budget", budget,
+          "refuse a simulation that is estimated to take more time of one processor, or more memory; end one that does")
       ->type_name("TIME, SIZE")
       ->capture_default_str();
 }
@@ -45,7 +46,9 @@ void CostOptions::add_to(CLI::App& command) {
 
 Budget CostOptions::most() const {
   const OptionValue text("--budget", budget);
-  return read_budget(text.value());
+  const Budget most = read_budget(text.value());
+  if (ends_beyond_budget) end_beyond(most.time);
+  return most;
 }
 
 Seconds CostOptions::longest_point() const {

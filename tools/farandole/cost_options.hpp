@@ -1,12 +1,16 @@
-// How a command finds its answers and what that may cost: --network; --budget, before anything runs, and
-// --point-timeout, while it does.
+// How a command finds its answers and what that may cost: --network; --budget, as estimated before anything runs and as
+// it turns out, and --point-timeout.
 #pragma once
 
 #include "command.hpp"
 #include "scenario/budget.hpp"
 #include "simulate/fluid_network.hpp"
+#include "study/point_timer.hpp"
 
 namespace farandole {
+
+/// Whether a point that takes more than its budget, whatever was estimated, may end this process.
+inline bool ends_beyond_budget = false;
 
 struct CostOptions {
   std::string budget = default_budget;
@@ -19,6 +23,17 @@ struct CostOptions {
   void add_to(CLI::App& command);
   [[nodiscard]] Budget most() const;
   [[nodiscard]] Seconds longest_point() const;
+  /// What is done before there are points: measured runs are run.
+  template <class Work>
+  static auto within(const Work& work) {
+    const PointTimer timer(Seconds::infinity(), PointTimer::Where::program);
+    return work();
+  }
+  /// Of a command whose points run in this process, one after the other.
+  [[nodiscard]] PointTimer watch() const {
+    static_cast<void>(most());
+    return {longest_point(), PointTimer::Where::program};
+  }
 };
 
 }  // namespace farandole

@@ -92,7 +92,9 @@ Record ranks_of(const std::vector<Control>& controls, int own) {
 }
 
 ExplorePage explored_page(const ExploreArguments& arguments, const Document& written, const Catalogue& catalogue) {
-  const PlannedPoint first = first_point(written, catalogue, arguments.cost.most());
+  const Budget most = arguments.cost.most();
+  const PointTimer timer = arguments.cost.watch();
+  const PlannedPoint first = first_point(written, catalogue, most);
   const TrainingPoint point = run_point(first, catalogue, nullptr);
   const std::vector<Control> controls = controls_of(written, first, catalogue);
   ExplorePage page;

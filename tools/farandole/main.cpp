@@ -15,6 +15,7 @@
 #endif
 
 #include "command.hpp"
+#include "cost_options.hpp"
 #include "json_help.hpp"
 #include "report/output_file.hpp"
 #include "report/terminal_style.hpp"
@@ -117,6 +118,7 @@ int main(int argc, char** argv) {
   mallopt(M_MMAP_THRESHOLD, 1 << 25);
 #endif
   farandole::keep_standard_streams();
+  farandole::ends_beyond_budget = true;
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the limit on files (ulimit -f) fails then, and is said to
   if (farandole::terminal_takes_styles()) farandole::use_styles(std::cout);
   CLI::App app(

@@ -395,6 +395,7 @@ void answer_tune(const TuneArguments& arguments) {
   arguments.pages.add_to(files);
   files.check();
   const Catalogue catalogue;
+  const PointTimer timer = arguments.cost.watch();
   const TuneFound found = tune(arguments.scenario.read(), catalogue, arguments.cost);
   write_question_answer(tune_answer(found, arguments.scenario.file), arguments.output, arguments.pages);
 }

@@ -120,7 +120,7 @@ class Carrier {
     const std::size_t task = *worker_->task();
     std::optional<Outcome> outcome = worker_->receive();
     if (!outcome) {
-      outcome = {Outcome::Kind::failed, worker_->exit_reason()};
+      outcome = worker_->ended();
       worker_.reset();
     }
     start_next();
