@@ -85,6 +85,25 @@ TEST(Company, WhatStartsLaterSharesOnlyFromThenOn) {
   }
 }
 
+TEST(Company, WhatWasTakenOfALinkBeforeAnybodyCrossedItIsMissedByWhoDoes) {
+  // Half of all links: T = 2 (n-1) M / (n B / 2).
+  const Platform platform = star(4, 1_GBps, 0_s);
+  const RoutedSchedule routed(ring_allreduce(4), platform, in_order(4));
+  const auto took = [&](Fidelity fidelity, bool gives_back) {
+    test::Meeting clock(fidelity, platform, {routed});
+    for (int link = 0; std::cmp_less(link, platform.links.size()); ++link) {
+      clock.company.take(link, BytesPerSecond(5e8));
+      if (gives_back) clock.company.take(link, BytesPerSecond(-5e8));
+    }
+    clock.start(0, 8_MB, all_at(4, 0_s), 0);
+    return ends_of(clock).at(0).maxCoeff();
+  };
+  for (const Fidelity fidelity : all_fidelities) {
+    EXPECT_NEAR(took(fidelity, false), 24e-3, 1e-9) << name(fidelity);
+    EXPECT_NEAR(took(fidelity, true), 12e-3, 1e-9) << name(fidelity);
+  }
+}
+
 TEST(Company, ALoopMayStartTheNextWhenOneEnds) {
   const Platform platform = star(4, 1_GBps, 2_us);
   const RoutedSchedule routed(ring_allreduce(4), platform, in_order(4));
