@@ -177,7 +177,6 @@ void simulate_collective(const CollectiveArguments& arguments) {
   (void)arguments.loads.count();  // refused before anything runs
   arguments.pages.check();
   CollectiveRequest wanted = request(arguments);
-  const PointTimer timer = arguments.cost.watch();
   const OptionValue topology_option("--topology", arguments.topology);
   const OptionValue ranks_option("--ranks", arguments.ranks);
   const Catalogue catalogue;
@@ -192,7 +191,8 @@ void simulate_collective(const CollectiveArguments& arguments) {
   }
   check_files(arguments, catalogue);
   Provenance provenance;
-  auto points = run_collective(wanted, topology, ranks_option.value(), &provenance);
+  auto points =
+      arguments.cost.within([&] { return run_collective(wanted, topology, ranks_option.value(), &provenance); });
   add_bands(points, wanted, topology, catalogue, ranks_option.value());
   Settings settings = collective_settings(wanted, topology);
   if (provenance.rounded_up > 0) {

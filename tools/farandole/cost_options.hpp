@@ -23,16 +23,12 @@ struct CostOptions {
   void add_to(CLI::App& command);
   [[nodiscard]] Budget most() const;
   [[nodiscard]] Seconds longest_point() const;
-  /// What is done before there are points: measured runs are run.
+  /// What is worked out in this process, before anything is written.
   template <class Work>
-  static auto within(const Work& work) {
-    const PointTimer timer(Seconds::infinity(), PointTimer::Where::program);
-    return work();
-  }
-  /// Of a command whose points run in this process, one after the other.
-  [[nodiscard]] PointTimer watch() const {
+  auto within(const Work& work) const {
     static_cast<void>(most());
-    return {longest_point(), PointTimer::Where::program};
+    const PointTimer timer(longest_point(), PointTimer::Where::program);
+    return work();
   }
 };
 

@@ -92,9 +92,7 @@ Record ranks_of(const std::vector<Control>& controls, int own) {
 }
 
 ExplorePage explored_page(const ExploreArguments& arguments, const Document& written, const Catalogue& catalogue) {
-  const Budget most = arguments.cost.most();
-  const PointTimer timer = arguments.cost.watch();
-  const PlannedPoint first = first_point(written, catalogue, most);
+  const PlannedPoint first = first_point(written, catalogue, arguments.cost.most());
   const TrainingPoint point = run_point(first, catalogue, nullptr);
   const std::vector<Control> controls = controls_of(written, first, catalogue);
   ExplorePage page;
@@ -129,7 +127,7 @@ void explore(const ExploreArguments& arguments) {
   const Document document = arguments.scenario.read();
   refuse_what_cannot_be_explored(document, arguments.scenario.file);
   const Catalogue catalogue;
-  const ExplorePage page = explored_page(arguments, document, catalogue);
+  const ExplorePage page = arguments.cost.within([&] { return explored_page(arguments, document, catalogue); });
   std::string file = arguments.html;
   if (file.empty()) {
     file = std::filesystem::path(arguments.scenario.file).stem().string() + ".explore.html";

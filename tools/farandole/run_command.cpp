@@ -209,7 +209,10 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
     of_search.bands = false;  // most points are run only to be passed over
     return is_worker ? void() : run_search(arguments, document, *spec, of_search);
   }
-  RunPlan plan = arguments.cost.within([&] { return plan_run(document, catalogue, options); });
+  RunPlan plan = [&] {
+    const PointTimer timer(Seconds::infinity(), PointTimer::Where::program);  // measured runs are run here
+    return plan_run(document, catalogue, options);
+  }();
   arguments.loads.ask(plan);
   const StudyHeading heading{plan.scenario,
                              identity_of(document, catalogue, options),
