@@ -10,7 +10,7 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 76'870;
+constexpr std::ptrdiff_t most_lines = 76'864;
 constexpr std::ptrdiff_t most_types = 1'018;
 constexpr double room = 0.01;  // above what is there
 
