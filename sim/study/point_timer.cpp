@@ -62,12 +62,12 @@ PointTimer::~PointTimer() {
   ::setitimer(ITIMER_PROF, &none, nullptr);
 }
 
-void end_beyond(Seconds processor_time) {
+void end_beyond(Seconds processor_time, const std::string& file) {
   time_of_budget = processor_time;
   refusal_of_budget = fmt::format(
-      "farandole: expected what a --budget of {} allows, got a point that takes more time of a "
+      "{}: expected what a --budget of {} allows, got a point that takes more time of a "
       "processor; --budget \"{}\" lets it go on\n",
-      about(processor_time), about(10 * processor_time));
+      file, about(processor_time), about(10 * processor_time));
 }
 
 std::string beyond_budget() {

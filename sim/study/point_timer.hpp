@@ -22,9 +22,9 @@ class PointTimer {
   PointTimer& operator=(const PointTimer&) = delete;
 };
 
-/// From now on a process also ends where its point takes more time of processors than this; infinite: as long as it
-/// takes. Not for a process that is somebody else's.
-void end_beyond(Seconds processor_time);
+/// From now on a process also ends where its point, of this file, takes more time of processors than this; infinite: as
+/// long as it takes. Not for a process that is somebody else's.
+void end_beyond(Seconds processor_time, const std::string& file);
 
 /// What is said of a point that a worker was ended for, by SIGPROF.
 std::string beyond_budget();

@@ -54,9 +54,9 @@ TEST(PointTimer, EndsAProgramWithOneLineAndStatus1) {
 }
 
 TEST(PointTimer, RefusesWhatTakesMoreOfAProcessorThanItsBudgetButNotWhatWaits) {
-  end_beyond(Seconds(0.1));
+  end_beyond(Seconds(0.1), "s.json");
   const std::string refusal =
-      "farandole: expected what a --budget of 100 ms allows, got a point that takes more time of a processor; --budget "
+      "s.json: expected what a --budget of 100 ms allows, got a point that takes more time of a processor; --budget "
       "\"1 s\" lets it go on";
   const auto point = [](bool works) {
     const PointTimer timer(Seconds::infinity(), PointTimer::Where::program);
@@ -77,7 +77,7 @@ TEST(PointTimer, RefusesWhatTakesMoreOfAProcessorThanItsBudgetButNotWhatWaits) {
   EXPECT_EQ(outcomes.at(1).kind, Outcome::Kind::bad_input);
   EXPECT_EQ(outcomes.at(1).text, refusal);
   EXPECT_EQ(outcomes.at(2).text, "done");
-  end_beyond(Seconds::infinity());
+  end_beyond(Seconds::infinity(), "");
 }
 
 }}  // namespace farandole::point_timer_test

@@ -84,13 +84,20 @@ TEST_F(OverBudget, IsWhatNobodyExpectedToTakeThatLong) {
   for (const std::string& scenario : {aurora, narrow, traffic}) {
     place_.write("s.json", scenario);
     const std::string refused =
-        "farandole: expected what a --budget of 1 s allows, got a point that takes more time of "
+        "s.json: expected what a --budget of 1 s allows, got a point that takes more time of "
         "a processor; --budget \"10 s\" lets it go on\n";
     EXPECT_EQ(refusal("run s.json --quiet --budget '1 s'"), refused) << scenario;
     const std::string sweep = " --set '/sweep={\"/measure/seed\": [1, 2]}' --output o.csv --format csv";
     EXPECT_EQ(refusal("run s.json --quiet --budget '1 s'" + sweep), refused) << scenario;
     EXPECT_FALSE(std::filesystem::exists(place_.folder() / "o.csv"));
   }
+}
+
+TEST_F(OverBudget, IsAnExplanationAtMessageWhereManyRanksDifferButNotAtFlow) {
+  // It tries hierarchies and trees, whose messages are sent one by one then: 512 ranks took minutes, unannounced.
+  const std::string line = "run " + test::scenario("horovod-512-roce25") + " --explain --jobs 1 --quiet --fidelity ";
+  EXPECT_THAT(refusal(line + "message --budget '3 s'"), HasSubstr("expected what a --budget of 3 s allows"));
+  EXPECT_EQ(place_.farandole(line + "flow --set /sweep/~1workload~1model='[\"vgg16\"]'").status, 0);
 }
 
 TEST_F(OverBudget, AreManyRanks) {
@@ -128,8 +135,23 @@ TEST_F(OverBudget, AreMessagesOfALibraryWhereNoRanksAreAlike) {
               HasSubstr("got 4,663,440 messages between 2,160 ranks"));
 }
 
+// On Aurora every round of oneCCL's exchange between nodes has ways and rates of its own: 1,536 ranks took 140 s.
+TEST_F(OverBudget, AreShardsOfManyNodesWherePacketsChooseTheirWays) {
+  const std::string scenario = R"({"name": "n", "workload": {"model": "gpt2_small", "batch_per_rank": 1},
+      "platform": {"topology": "aurora", "ranks": RANKS}, "strategy": {"kind": "fsdp"}, "measure": {"iterations": 3}})";
+  const auto with_ranks = [&](const std::string& ranks) {
+    return std::string(scenario).replace(scenario.find("RANKS"), 5, ranks);
+  };
+  place_.write("s.json", with_ranks("768"));
+  for (const char* more : {"--fidelity message", "--explain --set measure.iterations=20"})
+    EXPECT_THAT(refusal("run s.json --quiet --budget '2 s' " + std::string(more)),
+                HasSubstr("expected what a --budget of 2 s allows"));
+  place_.write("s.json", with_ranks("192"));
+  EXPECT_EQ(place_.run("ulimit -t 10; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
+}
+
 // Stages have shards of their own, on ranks of their own.
-TEST_F(OverBudget, AreNotShardsOfStagesOfAPipeline) {
+TEST_F(OverBudget, AreShardsOfStagesOfAPipelineWhereTheyAreMany) {
   const auto ran = [&](const std::string& more) { return place_.run(FARANDOLE_PROGRAM " run s.json --quiet " + more); };
   place_.write("s.json", R"({"name": "n", "workload": {"model": "llama3_8b", "batch_per_rank": 1, "recompute": "full"},
     "platform": {"topology": "theta", "ranks": 8}, "strategy": {"kind": "fsdp", "pipeline": 2},
@@ -140,6 +162,16 @@ TEST_F(OverBudget, AreNotShardsOfStagesOfAPipeline) {
                 "--fidelity message")
                 .status,
             0);
+  EXPECT_THAT(refusal("run s.json --quiet --budget '2 s' --set /platform/ranks=4096 --set /measure/iterations=1000"),
+              HasSubstr("expected what a --budget"));
+}
+
+TEST_F(OverBudget, AreMessagesOfTensorGroupsThatShareNodes) {
+  const std::string scenario = R"({"name": "n", "workload": {"model": "llama3_8b", "batch_per_rank": 1},
+      "platform": {"topology": "dgx-h100", "ranks": 512}, "strategy": {"kind": "fsdp", "tensor_parallel": 4}})";
+  place_.write("s.json", scenario);
+  EXPECT_THAT(refusal("run s.json --quiet --budget '2 s' --fidelity message"), HasSubstr("--budget of 2 s allows"));
+  EXPECT_EQ(place_.run("ulimit -t 5; " FARANDOLE_PROGRAM " run s.json --quiet --fidelity flow").status, 0);
 }
 
 // What a collective takes of the devices, each worker's own: then the slowest does not say it all, and all are
@@ -156,6 +188,29 @@ TEST_F(OverBudget, AreWorkersOfWhomTheSlowestDoesNotStandForAll) {
   EXPECT_THAT(refusal("run s.json --quiet"), HasSubstr("expected what a --budget of 30 s allows"));
   place_.write("s.json", of_share("0 %"));
   EXPECT_EQ(place_.run("ulimit -t 10; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
+}
+
+// Shards over a node that is not full: every message of every gather meets all others, in every iteration.
+TEST_F(OverBudget, AreShardsOfWhichNoRankStandsForAnotherMessageByMessage) {
+  const auto over = [](int ranks) {
+    return fmt::format(R"({{"name": "n", "workload": {{"model": "resnet50", "batch_per_rank": 2}},
+      "platform": {{"topology": "aurora", "ranks": {}}}, "strategy": {{"kind": "fsdp"}},
+      "measure": {{"fidelity": "message"}}}})",
+                       ranks);
+  };
+  place_.write("s.json", over(70));
+  EXPECT_THAT(refusal("run s.json --quiet --budget '5 s'"), HasSubstr("expected what a --budget of 5 s allows"));
+  place_.write("s.json", over(66));
+  EXPECT_EQ(place_.run("ulimit -t 20; " FARANDOLE_PROGRAM " run s.json --quiet").status, 0);
+  // Groups side by side.
+  place_.write("s.json", over(72));
+  const std::string by_two = R"( --set '/strategy/tensor_parallel=2' --set '/workload/model="gpt2_small"')";
+  EXPECT_EQ(
+      place_
+          .run("ulimit -t 40; " FARANDOLE_PROGRAM " run s.json --quiet --budget '40 s' --set /measure/iterations=5" +
+               by_two)
+          .status,
+      0);
 }
 
 // Each is run a dozen times before anything else.

@@ -207,7 +207,7 @@ class Judge:
     def judge(self):
         status, points, text, error = self.program.run(self.world)
         if status == 2:
-            return self.expect("refused at its place, in a line", text == "" and ("world.json:" in error or "--budget" in error), error)
+            return self.expect("refused at its place, in a line", text == "" and "world.json:" in error, error)
         self.expect("runs", status == 0, f"status {status}: {error[-200:]}")
         if not points:
             return None

@@ -191,8 +191,8 @@ void simulate_collective(const CollectiveArguments& arguments) {
   }
   check_files(arguments, catalogue);
   Provenance provenance;
-  auto points =
-      arguments.cost.within([&] { return run_collective(wanted, topology, ranks_option.value(), &provenance); });
+  auto points = arguments.cost.within(
+      "farandole", [&] { return run_collective(wanted, topology, ranks_option.value(), &provenance); });
   add_bands(points, wanted, topology, catalogue, ranks_option.value());
   Settings settings = collective_settings(wanted, topology);
   if (provenance.rounded_up > 0) {

@@ -420,13 +420,14 @@ void answer_compare(const CompareArguments& arguments) {
   if (!arguments.steps.empty()) steps = whole_number("--steps", arguments.steps, 1);
   std::vector<DeviceTrace> traces = traces_given(arguments);
   const Catalogue catalogue;
-  Document document = arguments.cost.within(
-      [&] { return anchored(expand_sweep(arguments.scenario.read()).back().document, catalogue); });
+  Document document = arguments.cost.within(arguments.scenario.file, [&] {
+    return anchored(expand_sweep(arguments.scenario.read()).back().document, catalogue);
+  });
   document.remove("/question");
   RunOptions options;
   options.budget = arguments.cost.most();
   options.network = arguments.cost.solver();
-  const TraceComparison all = arguments.cost.within([&] {
+  const TraceComparison all = arguments.cost.within(arguments.scenario.file, [&] {
     return compare_traces(std::move(traces), {document, catalogue, options}, steps);
   });
   write_question_answer(compare_answer(all, arguments), arguments.output, arguments.pages);

@@ -447,8 +447,8 @@ void answer_cost(const CostArguments& arguments) {
   files.check();
   const Catalogue catalogue;
   const Document document = arguments.scenario.read();
-  const CostAnswer answer =
-      arguments.cost.within([&] { return CostQuestion(arguments, terms, document, catalogue).answer(); });
+  const CostAnswer answer = arguments.cost.within(
+      arguments.scenario.file, [&] { return CostQuestion(arguments, terms, document, catalogue).answer(); });
   write_question_answer(cost_answer(answer, terms, arguments.scenario.file), arguments.output, arguments.pages);
 }
 

@@ -46,9 +46,7 @@ void CostOptions::add_to(CLI::App& command) {
 
 Budget CostOptions::most() const {
   const OptionValue text("--budget", budget);
-  const Budget most = read_budget(text.value());
-  if (ends_beyond_budget) end_beyond(most.time);
-  return most;
+  return read_budget(text.value());
 }
 
 Seconds CostOptions::longest_point() const {

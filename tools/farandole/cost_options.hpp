@@ -23,10 +23,14 @@ struct CostOptions {
   void add_to(CLI::App& command);
   [[nodiscard]] Budget most() const;
   [[nodiscard]] Seconds longest_point() const;
-  /// What is worked out in this process, before anything is written.
+  /// From now on a point of `file` is ended where it takes more.
+  void hold(const std::string& file) const {
+    if (ends_beyond_budget) end_beyond(most().time, file);
+  }
+  /// What is worked out of it in this process, before anything is written.
   template <class Work>
-  auto within(const Work& work) const {
-    static_cast<void>(most());
+  auto within(const std::string& file, const Work& work) const {
+    hold(file);
     const PointTimer timer(longest_point(), PointTimer::Where::program);
     return work();
   }

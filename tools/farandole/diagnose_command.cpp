@@ -283,8 +283,8 @@ void answer_diagnose(const DiagnoseArguments& arguments) {
   options.run.budget = arguments.cost.most();
   options.run.network = arguments.cost.solver();
   options.longest_point = arguments.cost.longest_point();
-  const Diagnosis answer =
-      arguments.cost.within([&] { return diagnose(arguments.scenario.read(), catalogue, options); });
+  const Diagnosis answer = arguments.cost.within(
+      arguments.scenario.file, [&] { return diagnose(arguments.scenario.read(), catalogue, options); });
   write_question_answer(diagnose_answer(answer, arguments.scenario.file), arguments.output, arguments.pages);
 }
 

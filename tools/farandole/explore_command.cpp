@@ -127,7 +127,8 @@ void explore(const ExploreArguments& arguments) {
   const Document document = arguments.scenario.read();
   refuse_what_cannot_be_explored(document, arguments.scenario.file);
   const Catalogue catalogue;
-  const ExplorePage page = arguments.cost.within([&] { return explored_page(arguments, document, catalogue); });
+  const ExplorePage page =
+      arguments.cost.within(arguments.scenario.file, [&] { return explored_page(arguments, document, catalogue); });
   std::string file = arguments.html;
   if (file.empty()) {
     file = std::filesystem::path(arguments.scenario.file).stem().string() + ".explore.html";

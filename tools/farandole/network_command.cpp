@@ -314,7 +314,8 @@ void answer_network(const NetworkArguments& arguments) {
   options.budget = arguments.cost.most();
   options.network = arguments.cost.solver();
   const NetworkPrice price = network_price(arguments, document, catalogue);
-  const NetworkNeed need = arguments.cost.within([&] { return network_need(document, catalogue, options, targets); });
+  const NetworkNeed need = arguments.cost.within(arguments.scenario.file,
+                                                 [&] { return network_need(document, catalogue, options, targets); });
   write_question_answer(network_answer(need, price, arguments.scenario.file), arguments.output, arguments.pages);
 }
 

@@ -465,8 +465,8 @@ void answer_place(const PlaceArguments& arguments) {
   files.check();
   const Catalogue catalogue;
   const Document document = arguments.scenario.read();
-  const PlaceAnswer answer =
-      arguments.cost.within([&] { return PlaceQuestion(arguments, document, catalogue).answer(); });
+  const PlaceAnswer answer = arguments.cost.within(
+      arguments.scenario.file, [&] { return PlaceQuestion(arguments, document, catalogue).answer(); });
   write_question_answer(place_answer(answer, arguments.scenario.file), arguments.output, arguments.pages);
 }
 

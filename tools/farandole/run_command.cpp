@@ -200,6 +200,7 @@ void run_with(std::unique_ptr<Team>& team, const RunArguments& arguments) {
   const Document document = read_document(arguments);
   const Catalogue catalogue;
   RunOptions options = options_of(arguments);
+  arguments.cost.hold(arguments.scenario.file);
   options.shards = shard.of;
   if (const auto spec = read_search(document)) {
     const bool is_worker = team && !team->is_manager();

@@ -395,8 +395,8 @@ void answer_tune(const TuneArguments& arguments) {
   arguments.pages.add_to(files);
   files.check();
   const Catalogue catalogue;
-  const TuneFound found =
-      arguments.cost.within([&] { return tune(arguments.scenario.read(), catalogue, arguments.cost); });
+  const TuneFound found = arguments.cost.within(
+      arguments.scenario.file, [&] { return tune(arguments.scenario.read(), catalogue, arguments.cost); });
   write_question_answer(tune_answer(found, arguments.scenario.file), arguments.output, arguments.pages);
 }
 
