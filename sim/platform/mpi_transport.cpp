@@ -116,19 +116,21 @@ std::optional<Transport> mpi_over(const std::string& protocol, const Transport& 
 
 namespace {
 
+void read_rendezvous(const Value& value, MessageCost& cost) {
+  Section section = sourced(value);
+  cost.rendezvous_from = section.required<Bytes>("from");
+  cost.rendezvous = section.optional<Seconds>("latency", Seconds(0));
+  section.finish();
+  if (cost.rendezvous < cost.rendezvous_from / cost.eager_rate) {
+    value.fail("a handshake that takes at least as long as copying that many bytes does");
+  }
+}
+
 MessageCost read_message_cost(Section& section, bool eager_sends) {
   MessageCost cost;
   cost.eager_rate = section.optional<BytesPerSecond>("eager_rate", cost.eager_rate);
   if (eager_sends || cost.eager_rate < BytesPerSecond::infinity()) cost.rendezvous_from = Bytes::infinity();
-  if (const auto value = section.maybe("rendezvous")) {
-    Section rendezvous = sourced(*value);
-    cost.rendezvous_from = rendezvous.required<Bytes>("from");
-    cost.rendezvous = rendezvous.optional<Seconds>("latency", Seconds(0));
-    rendezvous.finish();
-    if (cost.rendezvous < cost.rendezvous_from / cost.eager_rate) {
-      value->fail("a handshake that takes at least as long as copying that many bytes does");
-    }
-  }
+  if (const auto value = section.maybe("rendezvous")) read_rendezvous(*value, cost);
   return cost;
 }
 
@@ -227,6 +229,7 @@ void read_transport(const Value& value, Topology& topology) {
   if (const auto channels = section.maybe("channels")) transport.channels = read_between(*channels, 0, most_channels);
   if (const auto sharp = section.maybe("sharp")) transport.sharp = read<bool>(*sharp);
   if (transport.sharp) require_collnet(section.child("sharp"), topology);
+  if (const auto nic = section.maybe("nic_rendezvous")) read_rendezvous(*nic, transport.nic);
   if (const auto times = section.maybe("library_times")) transport.library_times = read_library_times(*times);
   topology.mpi = read_mpi(section.maybe("mpi"), topology.nic.protocol, transport);
   section.finish();

@@ -243,7 +243,8 @@ struct Transport {
   bool sharp = false;   // switches between nodes add up (InfiniBand's SHARP), and NCCL may have them do it (CollNet)
   std::vector<LibraryTimes> library_times;  // measured, in place of what such a library's own cost model says
   MessageCost message;
-  Occupancy occupancy{};  // of MPI's messages, in a node and between nodes; of NCCL's between nodes
+  MessageCost nic{Bytes::infinity(), {}};  // of what NCCL or RCCL has a NIC send, besides what they count
+  Occupancy occupancy{};                   // of MPI's messages, in a node and between nodes; of NCCL's between nodes
 };
 
 struct Platform {

@@ -110,17 +110,22 @@ const std::vector<double>& JobClocks::sent_beside(const Key& key, std::size_t gr
 std::vector<Seconds> JobClocks::busiest_links(const Key& key, Bytes size) {
   std::vector<std::vector<Bytes>> sent;
   std::vector<double> all(platform_.links.size());
+  std::vector<BytesPerSecond> capacities(all.size());
   const RoutedSchedule first = route(key, 0, size);
   for (std::size_t group = 0; group < placements_.at(key.group).size(); ++group) {
-    sent.push_back(link_bytes(group == 0 ? first : route(key, group, size), size));
-    for (std::size_t link = 0; link < all.size(); ++link) all[link] += sent.back()[link] / size;
+    const RoutedSchedule own = group == 0 ? first : route(key, group, size);
+    sent.push_back(link_bytes(own, size));
+    for (std::size_t link = 0; link < all.size(); ++link) {
+      if (sent.back()[link] > Bytes(0)) capacities[link] = own.capacities()[link];
+      all[link] += sent.back()[link] / size;
+    }
     planners_.erase({key, group});  // with what it laid out: most are never asked again
   }
   std::vector<Seconds> busiest;
   for (const std::vector<Bytes>& own : sent) {
     Seconds longest;
     for (std::size_t link = 0; link < all.size(); ++link) {
-      if (own[link] > Bytes(0)) longest = std::max(longest, all[link] * size / first.capacities()[link]);
+      if (own[link] > Bytes(0)) longest = std::max(longest, all[link] * size / capacities[link]);
     }
     busiest.push_back(longest);
   }

@@ -176,6 +176,16 @@ TEST(Aurora, SendsEagerlyWhatLibfabricDoes) {
   EXPECT_EQ(whole("aurora").transport.message.rendezvous_from, Bytes(16384 + 2049 + 1));
 }
 
+TEST(Slingshot, NcclsAndRcclsMessagesAreEagerAsLibfabricHasThemUntil122) {
+  // CXIP_RDZV_THRESHOLD was 2048 then; rdzv_get_min is 2049.
+  for (const char* name : {"polaris", "perlmutter", "frontier"}) {
+    EXPECT_EQ(whole(name).transport.nic.rendezvous_from, Bytes(2048 + 2049 + 1)) << name;
+    EXPECT_EQ(whole(name).transport.nic.of(2_KiB), Seconds(0)) << name;
+    EXPECT_DOUBLE_EQ(whole(name).transport.nic.of(8_KiB).si(), 7.4e-6) << name;
+  }
+  EXPECT_EQ(whole("eos").transport.nic.of(1_GiB), Seconds(0));
+}
+
 TEST(Perlmutter, HasAGroupForEvery128NodesAndNeighboursShareSwitches) {
   const Platform machine = whole("perlmutter");
   EXPECT_EQ(machine.devices(), 7168);

@@ -50,6 +50,17 @@ TEST(GroupClasses, WhichGroupIsTheFirstOfAPlacementDoesNotMatter) {
   EXPECT_NEAR(placed(0) / placed(2), 1, 0.02);
 }
 
+/// The first group is beside the node's one NIC, half of them on the other socket: these wait for what lies between.
+TEST(GroupClasses, AGroupFarFromTheOnlyNicSlowsTheStepThoughTheFirstIsBesideIt) {
+  const auto between_sockets = [](const char* rate) {
+    return step(fmt::format(R"({{"topology": "hgx-h100", "ranks": 64, "override": {{"/node/nics_at": ["switch0"],
+                               "/node/fabric/pcie/interconnect/rate": "{}"}}}})",
+                            rate),
+                R"({"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD"})");
+  };
+  EXPECT_GT(between_sockets("5 GB/s") / between_sockets("50 GB/s"), 1.5);
+}
+
 TEST(GroupClasses, OfAlikeGroupsAreOne) {
   const Scenario scenario = read_scenario(test::changed({{"/platform/ranks", "4"}}).root(), Catalogue());
   std::vector<Placement> groups(3, scenario.platform.placement);

@@ -1,5 +1,6 @@
 // What NCCL's trees between nodes, its rings and NVLink SHARP take, as chunks that are passed on.
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -315,22 +316,77 @@ TEST(NcclChunks, BeforeHopperLl128GoesNoFasterThanItWasMeasuredFor27) {
   EXPECT_EQ(hopper.model.taken(choice, 8_MiB).rate, choice.cost.rate);
 }
 
-/// 15.5 us a hop that leaves a node, of the chunk that leaves most often, but for what passes while the NICs' 8 x 24
-/// GB/s let the links' 12 x 20 wait: s / (n m) bytes a step.
-TEST(NcclChunks, BetweenNodesLl128WaitsMoreAtEveryHopThanNcclReckonsUnlessNicsLimit) {
+/// 15.5 us for every node, but for a sixth of the time that 8 channels of 20 GB/s move s / (n m) bytes a step for.
+TEST(NcclChunks, BetweenNodesLl128WaitsMoreAtEveryHopThanNcclReckonsUnlessMuchMoves) {
   const auto more = [](const Modelled& on, Bytes size) {
     return on.microseconds(ring, ll128, size) - 1e6 * on.model.choice_of(ring, ll128, size).cost.time(size).si();
   };
   for (const int nodes : {2, 3, 8}) {
     const Modelled cluster("2.22", dgx_a100(nodes), 8 * nodes, 80, Operation::allgather);
     const int steps = 8 * nodes - 1;
-    const double passes = steps * 1048576 / (8.0 * nodes) * (1 / 192e3 - 1 / 240e3);
+    const double passes = steps * 1048576 / (8.0 * nodes) / 160e3 / 6;
     EXPECT_NEAR(more(cluster, 1_MiB), nodes * 15.5 - passes, 1e-6) << nodes;
     EXPECT_NEAR(more(cluster, 1_GiB), 0, 1e-6) << nodes;
   }
   // Of nodes of one device nothing was measured.
   const Modelled alone("2.22", test::gpu_nodes({4, 1, 1, 450_GBps, 50_GBps}), 4, 90, Operation::allgather);
   EXPECT_NEAR(more(alone, 1_MiB), 0, 1e-6);
+}
+
+TEST(NcclChunks, FasterNicsNeverMakeAWaySlower) {
+  for (const Operation operation : {Operation::allreduce, Operation::allgather, Operation::reduce_scatter}) {
+    for (const auto& [algorithm, protocol] : {std::pair{ring, ll}, {ring, ll128}, {ring, simple}}) {
+      for (const Bytes size : {64_KiB, 1_MiB, 16_MiB, 64_MiB, 1_GiB}) {
+        double last = std::numeric_limits<double>::infinity();
+        for (const double gigabits : {50, 100, 200, 250, 300, 400, 800}) {
+          const Modelled cluster("2.22", h100(8, BytesPerSecond(gigabits / 8 * 1e9)), 64, 90, operation);
+          const double now = cluster.microseconds(algorithm, protocol, size);
+          EXPECT_LE(now, last * (1 + 1e-12)) << name(protocol) << ' ' << size.si() << " B at " << gigabits << " Gbit/s";
+          last = now;
+        }
+      }
+    }
+  }
+}
+
+/// With a handshake of h us from 4,098 bytes on the wire, of which LL's flags are half.
+struct WithHandshakes {
+  static constexpr double h = 7.4;
+  WithHandshakes(int nodes, Operation operation)
+      : without("2.18", dgx_a100(nodes), 8 * nodes, 80, operation),
+        with("2.18", posting(dgx_a100(nodes)), 8 * nodes, 80, operation) {}
+  static Platform posting(Platform platform) {
+    platform.transport.nic = {Bytes(4098), Seconds(h * 1e-6)};
+    return platform;
+  }
+  /// In handshakes.
+  [[nodiscard]] double more(NcclAlgorithm algorithm, NcclProtocol protocol, Bytes size) const {
+    return (with.microseconds(algorithm, protocol, size) - without.microseconds(algorithm, protocol, size)) / h;
+  }
+  Modelled without;
+  Modelled with;
+};
+
+TEST(NcclChunks, WhatANicIsNotEagerForWaitsForAHandshakeAtEveryHopBetweenNodes) {
+  for (const int nodes : {2, 3, 8}) {
+    const WithHandshakes sums(nodes, Operation::allreduce);
+    const double depth = nodes == 2 ? 1 : nodes == 3 ? 1 : 3;
+    EXPECT_NEAR(sums.more(tree, ll, 2_KiB), 0, 1e-9) << nodes;  // one channel, 4,096 B with flags
+    EXPECT_NEAR(sums.more(tree, ll, 4_KiB), 2 * depth, 1e-9) << nodes;
+    EXPECT_NEAR(sums.more(tree, simple, 64_MiB), 2 * depth, 1e-9) << nodes;
+    EXPECT_NEAR(sums.more(ring, simple, 64_MiB), 2 * nodes, 1e-9) << nodes;  // 2 (8 n - 1) steps, every 8th of them
+    EXPECT_NEAR(sums.more(ring, ll, Bytes(8 * nodes * 2048)), 0, 1e-9) << nodes;
+    EXPECT_NEAR(sums.more(ring, ll, Bytes(8 * nodes * 4096)), 2 * nodes, 1e-9) << nodes;
+    const WithHandshakes gathers(nodes, Operation::allgather);
+    EXPECT_NEAR(gathers.more(ring, simple, 64_MiB), nodes, 1e-9) << nodes;
+    const WithHandshakes roots(nodes, Operation::broadcast);
+    EXPECT_NEAR(roots.more(ring, simple, 64_MiB), nodes - 1, 1e-9) << nodes;
+  }
+  const WithHandshakes inside(1, Operation::allreduce);
+  EXPECT_NEAR(inside.more(ring, simple, 64_MiB), 0, 1e-9);
+  const WithHandshakes sent(2, Operation::alltoall);
+  const auto base = [&](Bytes size) { return sent.with.model.message_choice(size).cost.base; };
+  EXPECT_NEAR((base(Bytes(16 * 4098)) - base(Bytes(16 * 4097))).si(), 7.4e-6, 1e-12);
 }
 
 TEST(NcclChunks, ALargeTreeTakesItsBytesAtTheRateOfItsSlowestHop) {

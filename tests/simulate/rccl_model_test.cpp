@@ -36,6 +36,18 @@ TEST(RcclModel, ANodeOfFrontierHasTheFirstTableAndSevenLinksOf36GigabytesASecond
   EXPECT_EQ(node.model.channels(), 16);
 }
 
+/// Of messages of 4,098 bytes and more, flags included.
+TEST(RcclModel, HandshakesAtNicsAddToEveryHopBetweenNodes) {
+  Platform platform = mi250x_nodes(2);
+  platform.transport.nic = {Bytes(4098), Seconds(5e-6)};
+  const RcclModelled with("2.20", platform, 16, Operation::allgather, "gfx90a");
+  const auto without = frontier(2, Operation::allgather);
+  for (const Bytes size : {1_KiB, 64_MiB}) {
+    const double more = (with.model.choose(size).cost.hops - without.model.choose(size).cost.hops).si();
+    EXPECT_NEAR(more, size == 1_KiB ? 0 : 2 * 5e-6, 1e-12);  // 15 steps, two of which leave a node of eight
+  }
+}
+
 TEST(RcclModel, TwoNodesOfFrontierHaveTheTableOfModulesWithANicEach) {
   // 30 steps, 4 of which cross until 2.24, and posting takes 2 us, three times that for Simple. 1 MiB is place 14.
   const auto pair = frontier(2);

@@ -226,6 +226,7 @@ ChannelGraph survey_channels(const Platform& platform, const Placement& placemen
   graph.nvlinks = graph.nics = graph.fewest_per_node = many;
   graph.pci = graph.nic = BytesPerSecond::infinity();
   graph.sharp = platform.transport.sharp;
+  graph.posted = platform.transport.nic;
   std::set<Locals> seen;
   for (int position = 0; position < graph.ranks; position = node_range(graph, position).second) {
     const Locals locals = locals_of(platform, graph, position);

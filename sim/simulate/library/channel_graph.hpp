@@ -30,6 +30,7 @@ struct ChannelGraph {
   bool is_beside = true;    // every NIC that is used shares a PCIe switch with a device of the run (NCCL's PATH_PXB)
   BytesPerSecond nic;       // the slowest one's wire
   bool sharp = false;       // switches between nodes add up
+  MessageCost posted;       // what messages of their size wait at a NIC besides
   std::vector<int> order;   // ranks as the rings pass them
   std::vector<int> device;  // in that order
   std::vector<int> node;    // in that order, numbered from 0 as they come

@@ -39,9 +39,11 @@ constexpr double short_message = 16384;
 constexpr double message_chunk_inside = 524288;
 constexpr double message_channels = 32;
 
-/// What LL128 takes a ring at every hop between nodes of several devices more than NCCL reckons with, us: fitted to 256
-/// KiB to 8 MiB of thetagpu-16ranks-allgather; gke-a4x-max-8ranks is predicted by it.
+/// What LL128 takes a ring for every node that it leaves, of several devices, more than NCCL reckons with, us, less so
+/// much of the time that the data moves for: fitted to thetagpu-16ranks-allgather from 256 KiB on; its allreduces and
+/// gke-a4x-max-8ranks are predicted by it. Whatever moves the data faster is never slower.
 constexpr double ll128_between_nodes = 15.5;
+constexpr double ll128_hides = 1 / 6.0;
 
 /// Each ring channel of LL128, GB/s, of {broadcast, reduce, allgather, reduce_scatter, allreduce}: v2.7.8-1's
 /// ll128MaxBwPerCh, measured before there was Hopper. 2.10 and later reckon with 20 throughout.
@@ -160,26 +162,40 @@ double NcclModel::waits_of_a_step(Bytes size) const {
   return rounds * std::clamp(std::ceil(share / shortest), 1.0, slices_of_a_chunk);
 }
 
-/// Steps of a ring of Simple that leave a node, on the way of the chunk that leaves one most often: of every
-/// ranks_per_node in turn one does. NCCL counts the least often, and takes the others for no faster than a posting.
-int NcclModel::steps_between_nodes(int steps) const {
-  return graph_.nodes > 1 ? (steps - 1) / graph_.ranks_per_node() + 1 : 0;
+int steps_between_nodes(const ChannelGraph& graph, int steps) {
+  return graph.nodes > 1 ? (steps - 1) / graph.ranks_per_node() + 1 : 0;
+}
+
+/// Of a tree, a chain and an alltoall each message has a channel's share of all that there is to pass on at once.
+Seconds waits_at_nics(const ChannelGraph& graph, Operation operation, const NcclChoice& choice, Bytes size) {
+  const bool is_tree = choice.algorithm == NcclAlgorithm::tree;
+  const bool is_in_parts = !is_tree && !has_root(operation);
+  const bool is_sent = operation == Operation::alltoall;
+  const double parts = (is_in_parts ? graph.ranks : 1) * (is_sent ? 1 : choice.channels);
+  const double doublings = std::floor(std::log2(graph.nodes));
+  double hops = steps_between_nodes(graph, ring_steps_of(operation, graph.ranks));
+  if (is_tree) hops = 2 * doublings;
+  if (has_root(operation)) hops = graph.nodes - 1;
+  if (choice.algorithm == NcclAlgorithm::pat) hops = doublings;
+  if (is_sent) hops = std::min(graph.nodes - 1, 1);
+  return hops * graph.posted.of(size / (parts * nccl_payload.at(index_of(choice.protocol))));
 }
 
 NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const {
   const int steps = ring_steps_of(operation_, graph_.ranks);
-  const int crossing = steps_between_nodes(steps);
-  // Where NICs are slower than the links inside, a device waits for theirs, and other waits pass meanwhile.
-  const double slack =
-      graph_.nodes > 1 ? size.si() / graph_.ranks * 1e-3 * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
+  const int crossing = steps_between_nodes(graph_, steps);
+  const double step = size.si() / graph_.ranks * 1e-3;  // us times GB/s
   if (protocol == NcclProtocol::ll128) {
-    const double proxies = graph_.ranks > graph_.nodes ? crossing * ll128_between_nodes : 0;
-    reckoned.hops += Seconds(1e-6 * std::max(proxies - steps * slack, 0.0));
+    const double proxies = graph_.nodes > 1 && graph_.ranks > graph_.nodes ? graph_.nodes * ll128_between_nodes : 0;
+    const double hidden = steps * step / ring_rate(protocol) * ll128_hides;
+    reckoned.hops += Seconds(1e-6 * std::max(proxies - hidden, 0.0));
     if (is_newer() || graph_.nodes > 1) return reckoned;
     const double measured = rings_ * measured_channel_of_ll128.at(place_of(operation_));
     reckoned.rate = std::min(reckoned.rate, of_ring(measured));
     return reckoned;
   }
+  // Where NICs are slower than the links inside, a device waits for theirs, and other waits pass meanwhile.
+  const double slack = graph_.nodes > 1 ? step * (1 / bus_ - 1 / std::max(bus_, inside_)) : 0;
   const double wait =
       has_own_latencies() ? devices_.slice_wait : wait_of_a_slice.at(graph_.inside == LinkClass::nvlink ? 0 : 1);
   const double waits = std::max(waits_of_a_step(size) * wait - slack, wait);
@@ -203,6 +219,12 @@ NcclCost NcclModel::down_the_chain(NcclProtocol protocol, NcclCost reckoned) con
 }
 
 NcclCost NcclModel::taken(const NcclChoice& choice, Bytes size) const {
+  NcclCost known = taken_when_eager(choice, size);
+  known.hops += waits_at_nics(graph_, operation_, choice, size);
+  return known;
+}
+
+NcclCost NcclModel::taken_when_eager(const NcclChoice& choice, Bytes size) const {
   NcclCost reckoned = cost(choice.algorithm, choice.protocol, size);
   const bool is_ring = choice.algorithm == NcclAlgorithm::ring && reckoned.rate > BytesPerSecond(0);
   if (is_ring && has_root(operation_)) reckoned = down_the_chain(choice.protocol, reckoned);
@@ -237,7 +259,7 @@ NcclChoice NcclModel::message_choice(Bytes size) const {
     base = choice.protocol == NcclProtocol::ll ? short_base : devices_.message_base + copied;
     base += 1e-3 * message * devices_.own_message / (graph_.nvlinks * devices_.nvlink);
   }
-  choice.cost.base = Seconds(1e-6 * base);
+  choice.cost.base = Seconds(1e-6 * base) + waits_at_nics(graph_, operation_, choice, size);
   return choice;
 }
 

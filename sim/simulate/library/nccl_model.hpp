@@ -104,8 +104,14 @@ using NcclHop = std::function<double(LinkClass over, NcclAlgorithm algorithm, Nc
 /// All that a ring waits, us, as a release counts its steps; those in a node take no less than `posting` one.
 double ring_waits(Operation operation, const ChannelGraph& graph, NcclRingSteps counted, NcclProtocol protocol,
                   const NcclHop& hop, double posting);
+/// Steps that leave a node, of so many of a ring, on the way of the chunk that leaves one most often: of every
+/// ranks_per_node in turn one does. NCCL counts the least often, and takes the others for no faster than a posting.
+int steps_between_nodes(const ChannelGraph& graph, int steps);
 /// What a release counts of a broadcast or a reduce when it chooses: one step where all channels are the same.
 double rooted_waits(const ChannelGraph& graph, bool has_same_channels, NcclProtocol protocol, const NcclHop& hop);
+
+/// What goes that way waits for handshakes at NICs, hop by hop between nodes.
+Seconds waits_at_nics(const ChannelGraph& graph, Operation operation, const NcclChoice& choice, Bytes size);
 
 /// Of messages that are not part of an algorithm (ncclSend and ncclRecv).
 struct NcclMessages {
@@ -184,7 +190,7 @@ class NcclModel {
   [[nodiscard]] double fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const;
   [[nodiscard]] double copying() const;
   [[nodiscard]] double waits_of_a_step(Bytes size) const;
-  [[nodiscard]] int steps_between_nodes(int steps) const;
+  [[nodiscard]] NcclCost taken_when_eager(const NcclChoice& choice, Bytes size) const;
   [[nodiscard]] NcclCost slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost reckoned) const;
   [[nodiscard]] BytesPerSecond of_ring(double bus) const;                                  // of the data
   [[nodiscard]] bool is_alone() const { return graph_.nodes == 1 && graph_.nvlinks > 0; }  // one node, over NVLinks

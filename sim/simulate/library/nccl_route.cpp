@@ -30,13 +30,17 @@ Schedule schedule_of_rings(Operation operation, const Shape& shape) {
 }
 
 RoutedSchedule on_links_of(const Platform& platform, RoutedSchedule routed) {
-  std::vector<Congestion> congestion(routed.capacities().size());
-  bool has_any = false;
-  for (std::size_t link = 0; link < platform.links.size(); ++link) {
-    congestion[link].curve = platform.links[link].congestion;
-    has_any = has_any || congestion[link].curve != nullptr;
+  std::vector<Congestion> congestion;
+  for (std::size_t phase = 0; phase < routed.schedule().phases.size(); ++phase) {
+    for (const RoutedSchedule::Leg& leg : routed.legs(phase)) {
+      for (const int link : leg.links) {
+        if (as_index(link) >= platform.links.size() || platform.links[as_index(link)].congestion == nullptr) continue;
+        congestion.resize(routed.capacities().size());
+        congestion[as_index(link)].curve = platform.links[as_index(link)].congestion;
+      }
+    }
   }
-  if (has_any) routed.congest(std::move(congestion));
+  if (!congestion.empty()) routed.congest(std::move(congestion));
   return routed;
 }
 
@@ -114,15 +118,14 @@ bool is_inside(const NcclJob& job, std::size_t link) {
 
 /// What its schedule says more than switches leave to be sent is on no wire. Between nodes a ring crosses each cable of
 /// a tree of switches once each way, and so do the sums of CollNet, of which a node sends and takes all there is.
-void add_in_switches(const NcclJob& job, const NcclChoice& choice, std::vector<BytesPerSecond>& capacities) {
+double added_in_switches(const NcclJob& job, const NcclChoice& choice, std::size_t link) {
+  if (!is_nvls(choice.algorithm) && !is_collnet(choice.algorithm)) return 1;
   const double scheduled = is_tree(choice) ? 2 : carried_by_ring(job);
-  const double inside = scheduled / carried_inside(job, choice);
+  if (is_inside(job, link)) return scheduled / carried_inside(job, choice);
   const double nodes = job.graph.nodes;
   const bool adds_up = !is_tree(choice) && nodes > 1;
   const double taken = job.operation == Operation::allreduce ? 1 : (nodes - 1) / nodes;
-  const double between = adds_up ? scheduled / taken : 1;
-  for (std::size_t link = 0; link < capacities.size(); ++link)
-    capacities[link] *= is_inside(job, link) ? inside : between;
+  return adds_up ? scheduled / taken : 1;
 }
 
 /// All parts of the way cross the limit first. `narrowest`: of the way.
@@ -140,18 +143,31 @@ RoutedSchedule::Leg limited_leg(int limit, const ChannelWay& way, Seconds latenc
 using Hops = std::map<std::pair<int, int>, std::pair<ChannelWay, BytesPerSecond>>;
 
 /// A ring goes the same way twice, and over a wide fat tree a way has thousands of links.
-Hops hops_of(const NcclJob& job, const Schedule& schedule, const std::vector<BytesPerSecond>& capacities) {
+Hops ways_of(const NcclJob& job, const Schedule& schedule) {
   Hops hops;
   for (const Phase& phase : schedule.phases) {
     for (const Transfer& transfer : phase.transfers) {
       const auto [known, is_new] = hops.try_emplace({transfer.from, transfer.to});
       if (!is_new) continue;
-      auto& [way, narrowest] = known->second;
-      way = way_between(job, transfer.from, transfer.to);
-      narrowest = narrowest_of(way.links, way.parts, capacities);
+      known->second.first = way_between(job, transfer.from, transfer.to);
     }
   }
   return hops;
+}
+
+/// Of links that are crossed, which of a large machine are few; the others have none.
+std::vector<BytesPerSecond> capacities_of(const NcclJob& job, const NcclChoice& choice, const Hops& hops,
+                                          double filling) {
+  std::vector<BytesPerSecond> capacities(job.platform.links.size());
+  for (const auto& [ends, hop] : hops) {
+    for (const int link : hop.first.links) {
+      BytesPerSecond& capacity = capacities[as_index(link)];
+      if (capacity > BytesPerSecond(0)) continue;
+      capacity = job.platform.links[as_index(link)].capacity * (payload_of(job, choice) * filling);
+      capacity *= added_in_switches(job, choice, as_index(link));
+    }
+  }
+  return capacities;
 }
 
 /// The rate at which the link with most to carry has carried its part of all the data.
@@ -190,9 +206,9 @@ NcclLayout layout_of(const NcclJob& job, const NcclChoice& choice, int segments)
   int active = 0;
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
   const double filling = static_cast<double>(rounds(schedule)) / active;
-  auto capacities = payload_capacities(job.platform, payload_of(job, choice) * filling);
-  if (is_nvls(choice.algorithm) || is_collnet(choice.algorithm)) add_in_switches(job, choice, capacities);
-  Hops hops = hops_of(job, schedule, capacities);
+  Hops hops = ways_of(job, schedule);
+  auto capacities = capacities_of(job, choice, hops, filling);
+  for (auto& [ends, hop] : hops) hop.second = narrowest_of(hop.first.links, hop.first.parts, capacities);
   const BytesPerSecond of_links = rate_of_links(schedule, hops, capacities) / filling;
   return {std::move(schedule), std::move(capacities), std::move(hops), of_links};
 }

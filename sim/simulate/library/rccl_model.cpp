@@ -290,7 +290,9 @@ NcclChoice RcclModel::choose(Bytes size) const {
     }
   }
   protocol = by_range(protocol, size);
-  return {algorithm, protocol, channels_for(algorithm, protocol, size), taken_at(algorithm, protocol, size)};
+  NcclChoice choice{algorithm, protocol, channels_for(algorithm, protocol, size), taken_at(algorithm, protocol, size)};
+  choice.cost.hops += waits_at_nics(graph_, operation_, choice, size);
+  return choice;
 }
 
 /// The factors by size are AMD's measurements, each relative to the best of its size: so what they make it pick takes
@@ -369,7 +371,7 @@ struct RcclCommunicator {
 NcclChoice choose(const RcclCommunicator& of, Bytes size) {
   if (of.job.operation != Operation::alltoall) return of.model.choose(size);
   NcclChoice messages{NcclAlgorithm::ring, NcclProtocol::simple, of.model.channels(), {}};
-  messages.cost.base = of.model.message_base();
+  messages.cost.base = of.model.message_base() + waits_at_nics(of.graph, of.job.operation, messages, size);
   return messages;
 }
 
