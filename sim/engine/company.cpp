@@ -47,19 +47,36 @@ Seconds time_of(const RoutedSchedule& routed, std::size_t phase, const Eigen::Ar
 }  // namespace
 
 Company::Company(Simulator& simulator, const Platform& platform, Fidelity fidelity)
-    : simulator_(simulator), fidelity_(fidelity), self_(simulator.enlist([this](int event) { on(event); })) {
+    : simulator_(simulator),
+      fidelity_(fidelity),
+      self_(simulator.enlist([this](int event) { on(event); })),
+      in_network_(platform.links.size(), -1) {
   for (const Link& link : platform.links) {
-    simulator.network().add_link(link.capacity, {link.congestion});
     capacities_.push_back(link.capacity);
+    congestion_.push_back({link.congestion});
   }
 }
 
 Company::~Company() = default;
 
 void Company::take(int link, BytesPerSecond rate) {
-  BytesPerSecond& left = capacities_.at(static_cast<std::size_t>(link));
+  BytesPerSecond& left = capacities_.at(as_index(link));
   left -= rate;
-  simulator_.network().set_capacity(link, left);
+  if (in_network_[as_index(link)] >= 0) simulator_.network().set_capacity(in_network_[as_index(link)], left);
+}
+
+int Company::crossed(int link) {
+  int& number = in_network_.at(as_index(link));
+  if (number < 0) number = simulator_.network().add_link(capacities_[as_index(link)], congestion_[as_index(link)]);
+  return number;
+}
+
+int Company::crossed_by(Laid& laid, const RoutedSchedule& routed, int link) {
+  const auto platforms = static_cast<int>(capacities_.size());
+  if (link < platforms) return crossed(link);
+  int& number = laid.own_links[as_index(link - platforms)];
+  if (number < 0) number = simulator_.network().add_link(routed.capacities()[as_index(link)], {});
+  return number;
 }
 
 Company::Laid& Company::laid(const Carriage& carriage) {
@@ -67,21 +84,20 @@ Company::Laid& Company::laid(const Carriage& carriage) {
   const auto [place, is_new] = laid_.try_emplace(&routed);
   Laid& laid = place->second;
   if (!is_new) return laid;
-  for (std::size_t link = 0; link < routed.capacities().size(); ++link) {
-    const bool is_platforms = link < capacities_.size();
-    laid.links.push_back(is_platforms ? static_cast<int>(link)
-                                      : simulator_.network().add_link(routed.capacities()[link], {}));
-  }
+  laid.own_links.assign(std::max(routed.capacities().size(), capacities_.size()) - capacities_.size(), -1);
   if (fidelity_ == Fidelity::message) {
+    std::vector<int> links;
+    for (std::size_t link = 0; link < routed.capacities().size(); ++link)
+      links.push_back(crossed_by(laid, routed, static_cast<int>(link)));
     laid.messages = std::make_unique<MessageClock>(routed);
-    laid.messages->use(simulator_.shared_network(), laid.links);
+    laid.messages->use(simulator_.shared_network(), std::move(links));
   } else {
     lay_phases(laid, routed);
   }
   return laid;
 }
 
-void Company::lay_phases(Laid& laid, const RoutedSchedule& routed) const {
+void Company::lay_phases(Laid& laid, const RoutedSchedule& routed) {
   const Sharing sharing = fidelity_ == Fidelity::analytic ? Sharing::by_load : Sharing::simulated;
   RoutedSchedule alone = routed;
   alone.forget_uncrossed_links();
@@ -93,7 +109,7 @@ void Company::lay_phases(Laid& laid, const RoutedSchedule& routed) const {
     for (std::size_t index = 0; index < routed.legs(phase).size(); ++index) {
       const RoutedSchedule::Leg leg = routed.leg(phase, index, repeat);
       std::vector<int> links;
-      for (const int link : leg.links) links.push_back(laid.links[static_cast<std::size_t>(link)]);
+      for (const int link : leg.links) links.push_back(crossed_by(laid, routed, link));
       routes.push_back(simulator_.network().add_route(links, leg.paths));
     }
   }

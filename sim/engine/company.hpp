@@ -42,7 +42,7 @@ struct GroupCarriage {
 
 class Company {
  public:
-  /// The network becomes one of the platform's links; those who need more add theirs.
+  /// The network becomes one of the links that are crossed, of the platform and of who needs more.
   Company(Simulator& simulator, const Platform& platform, Fidelity fidelity);
   ~Company();
   Company(const Company&) = delete;
@@ -52,13 +52,16 @@ class Company {
   /// `joins[r]`: when rank r does, the last not before now. `carriage` must outlive the company.
   void start(const Carriage& carriage, Bytes size, const RankTimes& joins, Done done);
 
+  /// A link of the platform as the network numbers it. A large machine has far more than are ever crossed.
+  int crossed(int link);
+
   /// Takes so much of a link of the platform from now on, or gives it back where it is below zero.
   void take(int link, BytesPerSecond rate);
 
  private:
   /// A schedule on this network.
   struct Laid {
-    std::vector<int> links;                    // of the network, for the schedule's own
+    std::vector<int> own_links{};              // of the network, that are not the platform's; -1: not there yet
     std::vector<std::vector<int>> routes{};    // by phase and transfer
     std::vector<Eigen::ArrayXd> inverse{};     // solo, likewise
     std::unique_ptr<MessageClock> messages{};  // at `message`
@@ -81,7 +84,8 @@ class Company {
   };
 
   Laid& laid(const Carriage& carriage);
-  void lay_phases(Laid& laid, const RoutedSchedule& routed) const;
+  int crossed_by(Laid& laid, const RoutedSchedule& routed, int link);
+  void lay_phases(Laid& laid, const RoutedSchedule& routed);
   [[nodiscard]] std::vector<Piece> pieces_of(const Laid& laid, const RoutedSchedule& routed, Bytes size,
                                              Seconds together) const;
   void start_messages(int number, Collective collective, Bytes size, const RankTimes& joins);
@@ -94,6 +98,8 @@ class Company {
   Simulator& simulator_;
   Fidelity fidelity_;
   int self_;
+  std::vector<Congestion> congestion_;
+  std::vector<int> in_network_;             // of the platform's links; -1: crossed by nobody so far
   std::vector<BytesPerSecond> capacities_;  // of the platform's links, with what is taken
   std::map<const RoutedSchedule*, Laid> laid_;
   std::map<int, Collective> under_way_;

@@ -5,18 +5,17 @@
 
 namespace farandole { inline namespace engine {
 
-Connections::Connections(Simulator& simulator, const ServerNetwork& layout, std::function<void(Note)> tell)
+Connections::Connections(Simulator& simulator, const ServerNetwork& layout, Company* company,
+                         std::function<void(Note)> tell)
     : simulator_(simulator),
       layout_(layout),
+      company_(company),
       tell_(std::move(tell)),
       self_(simulator.enlist([this](int event) { on(event); })),
       lines_(layout.ways.size()),
       works_(layout.work.size(), -1) {
-  for (std::size_t link = 0; link < layout.capacities.size(); ++link) {
-    links_.push_back(link < layout.shared
-                         ? static_cast<int>(link)
-                         : simulator.network().add_link(layout.capacities[link], layout.congestion[link]));
-  }
+  for (std::size_t link = layout.shared; link < layout.capacities.size(); ++link)
+    links_.push_back(simulator.network().add_link(layout.capacities[link], layout.congestion[link]));
 }
 
 int Connections::keep(Pending pending) {
@@ -37,8 +36,9 @@ void Connections::tell_at(Seconds when, Note note) {
 int Connections::add_route(const std::vector<Crossing>& crossings) {
   std::vector<int> links;
   for (const Crossing& crossing : crossings) {
-    links.insert(links.end(), static_cast<std::size_t>(crossing.times),
-                 links_[static_cast<std::size_t>(crossing.link)]);
+    const auto link = as_index(crossing.link);
+    const int number = link < layout_.shared ? company_->crossed(crossing.link) : links_[link - layout_.shared];
+    links.insert(links.end(), as_index(crossing.times), number);
   }
   return simulator_.network().add_route(links, 1);
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "engine/company.hpp"
 #include "engine/simulator.hpp"
 #include "engine/task.hpp"
 #include "platform/congestion.hpp"
@@ -36,7 +37,7 @@ struct ServerNetwork {
 
   std::vector<BytesPerSecond> capacities;  // of classes of links
   std::vector<Congestion> congestion;      // likewise; of a split route every path counts as a flow
-  std::size_t shared = 0;                  // of them, from the first on: links of a network that others are on, too
+  std::size_t shared = 0;                  // of them, from the first on: the platform's, which others are on, too
   std::vector<Group> groups;
   int servers = 1;                // that are told apart
   std::vector<int> stands_for{};  // of every server: which of these
@@ -50,9 +51,9 @@ struct ServerNetwork {
 
 class Connections {
  public:
-  /// `tell`: of what is over. Adds the links of `layout` to the network, but for those that are shared, which are its
-  /// first. The references must outlive it.
-  Connections(Simulator& simulator, const ServerNetwork& layout, std::function<void(Note)> tell);
+  /// `tell`: of what is over. Adds the links of `layout` to the network, but for those that are shared with `company`.
+  /// What is referred to must outlive it.
+  Connections(Simulator& simulator, const ServerNetwork& layout, Company* company, std::function<void(Note)> tell);
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
@@ -86,10 +87,11 @@ class Connections {
 
   Simulator& simulator_;
   const ServerNetwork& layout_;
+  Company* company_;
   std::function<void(Note)> tell_;
   std::function<void(int, bool)> watcher_;
   int self_;
-  std::vector<int> links_;
+  std::vector<int> links_;  // that are not shared
   std::vector<Line> lines_;
   std::vector<int> works_;  // routes of ServerNetwork::work; -1: not asked for yet
   std::vector<Pending> pending_;

@@ -16,7 +16,7 @@ SimulatedJob::SimulatedJob(Simulator& simulator, JobSite site)
   }
   if (site_.width > 1) share_.let_overlap();
   if (site_.servers == nullptr) return;
-  connections_.emplace(simulator, *site_.servers, [this](Note note) { listener_({note}); });
+  connections_.emplace(simulator, *site_.servers, site_.company, [this](Note note) { listener_({note}); });
   workers_.resize(site_.servers->groups.size());
   if (site_.compute_share == 0) return;
   connections_->watch([this](int worker, bool begins) {

@@ -24,9 +24,7 @@ void split_layers(Scenario& scenario, const Value& strategy) {
   const Value where = Section(strategy).child("tensor_parallel");
   const PlatformSpec& spec = scenario.platform;
   for (int rank = 0; rank < spec.ranks; ++rank) {
-    const auto node_of = [&](int of) {
-      return spec.platform.node_of(spec.placement.device_of_rank[static_cast<std::size_t>(of)]);
-    };
+    const auto node_of = [&](int of) { return spec.platform.node_of(spec.placement.device_of_rank[as_index(of)]); };
     if (node_of(rank) == node_of(rank / tensor * tensor)) continue;
     where.fail(fmt::format("groups of neighbouring ranks within a node, {} devices of one at most",
                            spec.placement.ranks_per_node(spec.platform.devices_per_node)));

@@ -57,7 +57,7 @@ SharedClocks clocks_of(const JobOnStage& job) {
 
 /// A job with servers, and what it is on.
 struct ServerParts {
-  explicit ServerParts(const JobOnStage& job, InputPipeline* input)
+  ServerParts(const JobOnStage& job, Company* company, InputPipeline* input)
       : plan(*job.scenario.strategy.servers),
         platform(platform_of(job.scenario)),
         site{job.job,
@@ -73,7 +73,8 @@ struct ServerParts {
              job.scenario.workload.optimizer.slots,
              !job.scenario.platform.device.asynchronous,
              job.scenario.effects.communication_compute_share,
-             input} {
+             input,
+             company} {
     if (plan.rate) *plan.rate *= job.scenario.mechanisms.network_rate;
   }
   ServerPlan plan;
@@ -94,17 +95,9 @@ struct TrainerParts {
   TrainerParts& operator=(const TrainerParts&) = delete;
   ~TrainerParts() { clocks->release_network(); }  // which other clocks may want while these are kept
   JobSite job_site(const JobOnStage& job, Company* company) {
-    JobSite site;
-    site.ranks = static_cast<int>(job.placement.device_of_rank.size());
-    site.launch = job.scenario.platform.platform.transport.launch * job.scenario.mechanisms.latency;
-    site.compute_share = job.scenario.effects.communication_compute_share;
-    site.width = job.scenario.strategy.streams;
-    site.clock_of = [this](const Collective& collective) -> CollectiveClock& { return clocks->clock_of(collective); };
-    site.company = company;
+    const auto ranks = static_cast<int>(job.placement.device_of_rank.size());
+    JobSite site = site_of_job(job.scenario, ranks, company, [this]() -> JobClocks& { return *clocks; });
     if (representatives) site.representatives = &*representatives;
-    site.carriages_of = [this](const Collective& collective) -> const std::vector<GroupCarriage>& {
-      return clocks->carriages_of(collective);
-    };
     return site;
   }
   static std::optional<Representatives> representatives_of(const JobOnStage& job) {
@@ -135,7 +128,7 @@ struct OtherJob {
     const JobOnStage on_stage{scenario, job, *variability, scenario.platform.placement};
     if (is_of_servers(on_stage)) {
       constexpr int no_end = 1 << 30;
-      servers.emplace(on_stage, batches);
+      servers.emplace(on_stage, &company, batches);
       server_trainer.emplace(simulator, servers->site, Carried::in_company, no_end);
       server_trainer->begin();
     } else {
@@ -203,7 +196,7 @@ struct Stage::Parts {
     }
     InputPipeline* const input = ours.input ? &*ours.input : nullptr;
     if (is_of_servers(ours)) {
-      servers.emplace(ours, input);
+      servers.emplace(ours, company ? &*company : nullptr, input);
     } else if (ours.scenario.strategy.pipeline > 1) {
       pipeline.emplace(ours, simulator, company ? &*company : nullptr);
     } else {
@@ -279,7 +272,7 @@ UpdateLog Stage::updates(int iterations) {
 }
 
 Seconds iteration_of_one_worker(const JobOnStage& job, double factor) {
-  return iteration_of_one_worker(ServerParts(job, nullptr).site, factor);
+  return iteration_of_one_worker(ServerParts(job, nullptr, nullptr).site, factor);
 }
 
 }}  // namespace farandole::scenario

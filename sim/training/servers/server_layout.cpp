@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "units/mapped.hpp"
+
 namespace farandole { inline namespace training {
 namespace {
 
@@ -40,11 +42,9 @@ std::vector<int> profiles_of(const std::vector<Shard>& shards, std::size_t serve
     kept[static_cast<std::size_t>(shard.server)].emplace_back(shard.layer, shard.pull, shard.push, shard.kept);
   }
   std::map<std::vector<std::tuple<int, Bytes, Bytes, Bytes>>, int> numbers;
-  std::vector<int> profiles;
-  for (const auto& of_one : kept) {
-    profiles.push_back(numbers.try_emplace(of_one, static_cast<int>(numbers.size())).first->second);
-  }
-  return profiles;
+  return mapped(kept, [&](const auto& of_one) {
+    return numbers.try_emplace(of_one, static_cast<int>(numbers.size())).first->second;
+  });
 }
 
 Layout layout_of(const ServerSite& site, const Placement& workers, Carried carried) {
@@ -65,9 +65,7 @@ Layout layout_of(const ServerSite& site, const Placement& workers, Carried carri
 }
 
 std::vector<int> workers_of(const ServerNetwork& network) {
-  std::vector<int> workers;
-  for (const ServerNetwork::Group& group : network.groups) workers.push_back(group.workers);
-  return workers;
+  return mapped(network.groups, &ServerNetwork::Group::workers);
 }
 
 /// What a server's host works on a shard in an iteration of all workers.
@@ -94,15 +92,14 @@ std::vector<WorkerGroup> groups_of(const ServerSite& site, const Layout& layout)
 }
 
 std::vector<int> first_ranks(const ServerNetwork& network) {
-  std::vector<int> ranks;
-  for (const ServerNetwork::Group& group : network.groups) ranks.push_back(group.ranks.front());
-  return ranks;
+  return mapped(network.groups, [](const ServerNetwork::Group& group) { return group.ranks.front(); });
 }
 
 JobSite job_site(const ServerSite& site, const ServerNetwork& network) {
   JobSite job;
   job.compute_share = site.compute_share;
   job.servers = &network;
+  job.company = site.company;
   return job;
 }
 

@@ -32,6 +32,7 @@ struct ServerSite {
   bool shares_processor = false;   // a worker's device is its node's host: a server there takes compute from it
   double compute_share = 0;        // of a device's rate that its messages take while they are under way
   InputPipeline* input = nullptr;  // a batch for every worker's iteration; null: batches are always there
+  Company* company = nullptr;      // on whose links it may be carried
 };
 
 /// Servers, and all of the job's workers or some of them, as they are simulated: of servers that are alike the first.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "platform/host_route.hpp"
+#include "simulate/routed_schedule.hpp"
 
 namespace farandole { inline namespace training {
 namespace {
@@ -49,8 +50,7 @@ class ServerRoutes {
       for (const int link : route.links) crossed[link] += 1.0 / route.paths;
     }
     BytesPerSecond rate = BytesPerSecond::infinity();
-    for (const auto& [link, times] : crossed)
-      rate = std::min(rate, capacities_[static_cast<std::size_t>(link)] / times);
+    for (const auto& [link, times] : crossed) rate = std::min(rate, capacities_[as_index(link)] / times);
     return rate;
   }
 
@@ -77,12 +77,10 @@ class ServerRoutes {
         for (const bool to_server : {false, true}) {
           Route& route = routes_.emplace_back(route_of(worker, server_nodes_[server], to_server));
           if (plan_.rate) {
-            route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths),
-                               first_server + static_cast<int>(server));
+            route.links.insert(route.links.end(), as_index(route.paths), first_server + static_cast<int>(server));
           }
           if (platform_.flow_rate < BytesPerSecond::infinity() && worker.node != server_nodes_[server]) {
-            route.links.insert(route.links.end(), static_cast<std::size_t>(route.paths),
-                               static_cast<int>(capacities_.size()));
+            route.links.insert(route.links.end(), as_index(route.paths), static_cast<int>(capacities_.size()));
             capacities_.push_back(platform_.flow_rate);
           }
         }
@@ -113,7 +111,7 @@ std::vector<Bytes> link_bytes(const ServerRoutes& routes, const std::vector<Byte
   for (std::size_t worker = 0; worker < routes.workers().size(); ++worker) {
     for (std::size_t way = 0; way < routes.ways(); ++way) {
       const Route& r = routes.route(worker, way);
-      for (const int link : r.links) bytes[static_cast<std::size_t>(link)] += moved[way] / r.paths;
+      for (const int link : r.links) bytes[as_index(link)] += moved[way] / r.paths;
     }
   }
   return bytes;
@@ -132,7 +130,7 @@ std::vector<int> ranks_apart(const Platform& platform, const Placement& placemen
     for (std::size_t way = 0; way < routes.ways(); ++way) {
       const Route& r = routes.route(worker, way);
       std::vector<BytesPerSecond> rates;
-      for (const int link : r.links) rates.push_back(routes.capacities()[static_cast<std::size_t>(link)]);
+      for (const int link : r.links) rates.push_back(routes.capacities()[as_index(link)]);
       seen.emplace_back(profile[way / 2] * 2 + static_cast<int>(way % 2), r.latency, r.paths, std::move(rates));
     }
     std::ranges::sort(seen);
@@ -146,8 +144,8 @@ std::vector<Bytes> server_link_bytes(const Platform& platform, const Placement& 
   const std::vector<int> nodes = server_nodes_of(plan, platform, placement);
   std::vector<Bytes> moved(nodes.size() * 2);
   for (const Shard& shard : shards) {
-    moved[static_cast<std::size_t>(shard.server * 2)] += shard.pull;
-    moved[static_cast<std::size_t>(shard.server * 2 + 1)] += shard.push;
+    moved[as_index(shard.server * 2)] += shard.pull;
+    moved[as_index(shard.server * 2 + 1)] += shard.push;
   }
   return link_bytes(ServerRoutes(platform, placement, nodes, plan), moved);
 }
@@ -183,7 +181,7 @@ std::vector<int> server_nodes_of(const ServerPlan& plan, const Platform& platfor
   if (plan.colocated) {
     const std::vector<int> own(used.begin(), used.end());
     for (int server = 0; server < plan.servers; ++server) {
-      nodes.push_back(own[static_cast<std::size_t>(server) % own.size()]);
+      nodes.push_back(own[as_index(server) % own.size()]);
     }
     return nodes;
   }
@@ -259,7 +257,7 @@ void Folder::look_at_links(Classes& classes) const {
   for (std::size_t worker = 0; worker < routes_.workers().size(); ++worker) {
     for (std::size_t way = 0; way < routes_.ways(); ++way) {
       for (const int link : routes_.route(worker, way).links) {
-        ++classes.loads[static_cast<std::size_t>(link)][{classes.workers[worker], classes.way(way)}];
+        ++classes.loads[as_index(link)][{classes.workers[worker], classes.way(way)}];
       }
     }
   }
@@ -281,7 +279,7 @@ void Folder::look_at_flows(Classes& classes) const {
       const Route& route = routes_.route(worker, way);
       auto& [links, latency, paths] = crossed;
       links.clear();
-      for (const int link : route.links) links.push_back(classes.links[static_cast<std::size_t>(link)]);
+      for (const int link : route.links) links.push_back(classes.links[as_index(link)]);
       latency = route.latency;
       paths = route.paths;
       classes.crossed.push_back(numbers.try_emplace(crossed, static_cast<int>(numbers.size())).first->second);
@@ -359,7 +357,7 @@ void Folder::add_ways(ServerNetwork& network, const Classes& classes, std::size_
     const Route& route = routes_.route(worker, way);
     std::map<int, int> times;
     for (const int link : route.links) {
-      const auto index = static_cast<std::size_t>(link);
+      const auto index = as_index(link);
       times[classes.links[index]] = classes.loads[index].at({classes.workers[worker], classes.way(way)});
     }
     ServerNetwork::Way& added = network.ways.emplace_back(ServerNetwork::Way{{}, route.latency, route.paths});
@@ -372,12 +370,12 @@ void reduce(ServerNetwork& network) {
   std::vector<int> common(network.capacities.size(), 0);
   for (const ServerNetwork::Way& way : network.ways) {
     for (const auto& [link, times] : way.crossings) {
-      int& divisor = common[static_cast<std::size_t>(link)];
+      int& divisor = common[as_index(link)];
       divisor = std::gcd(divisor, times);
     }
   }
   for (ServerNetwork::Way& way : network.ways) {
-    for (Crossing& crossing : way.crossings) crossing.times /= common[static_cast<std::size_t>(crossing.link)];
+    for (Crossing& crossing : way.crossings) crossing.times /= common[as_index(crossing.link)];
   }
   for (std::size_t link = 0; link < common.size(); ++link) {
     network.capacities[link] /= std::max(common[link], 1);
@@ -401,7 +399,7 @@ ServerNetwork Folder::network(Classes classes, bool in_company) const {
       network.groups.push_back({{}, 0, routes_.bus_of(worker)});
       add_ways(network, classes, w);
     }
-    ServerNetwork::Group& group = network.groups[static_cast<std::size_t>(classes.workers[w])];
+    ServerNetwork::Group& group = network.groups[as_index(classes.workers[w])];
     ++group.workers;
     group.ranks.insert(group.ranks.end(), worker.ranks.begin(), worker.ranks.end());
   }

@@ -42,13 +42,11 @@ class Moments {
   [[nodiscard]] bool is_at(std::ptrdiff_t moment, Seconds at) const {
     return moment >= 0 && at - (*this)[moment].at <= equal_;
   }
-  [[nodiscard]] const Moment& operator[](std::ptrdiff_t moment) const {
-    return moments_[static_cast<std::size_t>(moment)];
-  }
+  [[nodiscard]] const Moment& operator[](std::ptrdiff_t moment) const { return moments_[as_index(moment)]; }
 
  private:
   void add(const WorkerIteration& iteration, const std::vector<int>& workers) {
-    const auto group = static_cast<std::size_t>(iteration.group);
+    const auto group = as_index(iteration.group);
     if (moments_.empty() || iteration.end - moments_.back().at > equal_) {
       const double before = moments_.empty() ? 0 : moments_.back().before + moments_.back().updates;
       moments_.push_back({iteration.end, before, 0, behind_.begin()->first});
@@ -76,7 +74,7 @@ static std::vector<double> staleness_of(const std::vector<WorkerIteration>& fini
   std::vector<int> done(workers.size(), 0);
   std::vector<double> staleness;
   for (const WorkerIteration& iteration : finished) {
-    const int number = done[static_cast<std::size_t>(iteration.group)]++;
+    const int number = done[as_index(iteration.group)]++;
     const Seconds start = iteration.start + iteration.waited + iteration.fed;
     const std::ptrdiff_t first = moments.until(start);
     const Moment& last = moments[moments.until(iteration.end)];
@@ -272,7 +270,7 @@ TrainingRun ServerTrainer::condensed(const Measure& measure) const {
 
 int ServerTrainer::iterations() const {
   std::vector<int> ended(parts_->layout.network.groups.size(), 0);
-  for (const WorkerIteration& iteration : finished()) ++ended[static_cast<std::size_t>(iteration.group)];
+  for (const WorkerIteration& iteration : finished()) ++ended[as_index(iteration.group)];
   return std::ranges::min(ended);
 }
 
@@ -294,7 +292,7 @@ Seconds iteration_of_one_worker(const ServerSite& site, double factor) {
   const std::vector<int> profile = profiles_of(shards_of(site.job, site.plan, site.memory_bandwidth), nodes.size());
   Seconds best = Seconds::infinity();
   for (const int rank : ranks_apart(site.platform, site.placement, nodes, site.plan, profile)) {
-    const Placement alone{{site.placement.device_of_rank[static_cast<std::size_t>(rank)]}, 1};
+    const Placement alone{{site.placement.device_of_rank[as_index(rank)]}, 1};
     best =
         std::min(best, bulk_synchronous_iteration(site, layout_of(site, alone, Carried::apart), factor, nullptr).end);
   }
@@ -340,7 +338,7 @@ void check_sum(const Breakdown& parts, Seconds iteration) {
 WorkerMean mean_of_barriers(const std::vector<WorkerIteration>& finished, std::size_t groups, int warmup) {
   WorkerMean mean;
   const auto measured = static_cast<double>(finished.size() / groups) - warmup;
-  for (auto i = static_cast<std::size_t>(warmup) * groups; i + groups <= finished.size(); i += groups) {
+  for (auto i = as_index(warmup) * groups; i + groups <= finished.size(); i += groups) {
     const auto slowest =
         std::max_element(finished.begin() + static_cast<std::ptrdiff_t>(i),
                          finished.begin() + static_cast<std::ptrdiff_t>(i + groups), [](const auto& a, const auto& b) {
@@ -362,7 +360,7 @@ WorkerMean mean_of_stretch(const std::vector<WorkerIteration>& finished, const s
   Seconds from;
   Seconds to;
   for (const WorkerIteration& iteration : finished) {
-    const int number = ++done[static_cast<std::size_t>(iteration.group)];
+    const int number = ++done[as_index(iteration.group)];
     if (number == measure.warmup) from = std::max(from, iteration.end);
     if (number == measure.warmup + measure.iterations) to = std::max(to, iteration.end);
   }
@@ -372,12 +370,12 @@ WorkerMean mean_of_stretch(const std::vector<WorkerIteration>& finished, const s
   double sum = 0;
   for (std::size_t i = 0; i < finished.size(); ++i) {
     const WorkerIteration& iteration = finished[i];
-    const int alike = workers[static_cast<std::size_t>(iteration.group)];
+    const int alike = workers[as_index(iteration.group)];
     const double within = share_within(iteration, from, to);
     if (within < rounding) continue;
     const double share = within * alike;
     sum += share;
-    mean.durations.insert(mean.durations.end(), static_cast<std::size_t>(alike), iteration.end - iteration.start);
+    mean.durations.insert(mean.durations.end(), as_index(alike), iteration.end - iteration.start);
     mean.iteration += share * mean.durations.back();
     mean.computing += share * iteration.computing;
     mean.waited += share * iteration.waited;

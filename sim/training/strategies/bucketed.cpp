@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "simulate/routed_schedule.hpp"
 #include "training/passes.hpp"
 
 namespace farandole { inline namespace training {
@@ -12,7 +13,7 @@ Bucket make_bucket(const StrategySite& site, const CompressionSettings& compress
                    double copy) {
   auto pieces = on_the_wire(compression, site.job, gradients, site.data_parallel(), site.coder);
   Bytes size;
-  for (const int gradient : gradients) size += site.job.gradients[static_cast<std::size_t>(gradient)].size;
+  for (const int gradient : gradients) size += site.job.gradients[as_index(gradient)].size;
   pieces.front().before += copy * size / site.memory_bandwidth;
   pieces.back().after += copy * size / site.memory_bandwidth;
   return {std::move(gradients), std::move(pieces), Seconds(0)};
@@ -49,7 +50,7 @@ void Bucketed::begin(Engine& engine, const RankTimes& moments) {
 void Bucketed::on(Engine& engine, const Happening& happening) {
   if (happening.note.what == communicated) return communicated_by(engine, happening.task, *happening.times);
   if (happening.note.what != ready) return;
-  ready_[static_cast<std::size_t>(happening.note.index)] = happening.moments;
+  ready_[as_index(happening.note.index)] = happening.moments;
   send_ready_buckets(engine);
 }
 
@@ -58,9 +59,7 @@ void Bucketed::skip_what_stays() {
 }
 
 int Bucketed::last_of(const Bucket& bucket) const {
-  const auto moment = [&](int gradient) {
-    return std::pair(site_.job.gradients[static_cast<std::size_t>(gradient)].ready, gradient);
-  };
+  const auto moment = [&](int gradient) { return std::pair(site_.job.gradients[as_index(gradient)].ready, gradient); };
   return std::ranges::max(bucket.gradients, {}, moment);
 }
 
@@ -78,7 +77,7 @@ void Bucketed::pass(Engine& engine, RankTimes moments) const {
 void Bucketed::send_ready_buckets(Engine& engine) {
   while (next_bucket_ < buckets().size()) {
     const Bucket& bucket = buckets()[next_bucket_];
-    const RankTimes& earliest = ready_[static_cast<std::size_t>(last_of(bucket))];
+    const RankTimes& earliest = ready_[as_index(last_of(bucket))];
     if (earliest.size() == 0) return;
     send(engine, bucket, earliest);
     ++next_bucket_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "simulate/routed_schedule.hpp"
 #include "training/passes.hpp"
 #include "training/random.hpp"
 #include "training/strategies/catalogue.hpp"
@@ -15,12 +16,12 @@ namespace {
 /// Horovod's split_list over the parameters as the model has them: parts that differ by one tensor at most, longer ones
 /// first. Gradients come in the opposite order.
 std::vector<int> split_into_groups(int gradients, int groups) {
-  std::vector<int> group_of(static_cast<std::size_t>(gradients));
+  std::vector<int> group_of(as_index(gradients));
   const int longer = gradients % groups;
   int next = 0;
   for (int group = 0; group < groups; ++group) {
     const int size = gradients / groups + (group < longer ? 1 : 0);
-    for (int i = 0; i < size; ++i) group_of[static_cast<std::size_t>(gradients - 1 - next++)] = group;
+    for (int i = 0; i < size; ++i) group_of[as_index(gradients - 1 - next++)] = group;
   }
   return group_of;
 }
@@ -43,8 +44,8 @@ Horovod::Horovod(const Job& job, int ranks, HorovodSettings settings, Timeline* 
       synchronised_(all_at(ranks, Seconds(0))) {
   if (settings_.groups > 0) {
     group_of_ = split_into_groups(static_cast<int>(std::ssize(job.gradients)), settings_.groups);
-    group_size_.assign(static_cast<std::size_t>(settings_.groups), 0);
-    for (const int group : group_of_) ++group_size_[static_cast<std::size_t>(group)];
+    group_size_.assign(as_index(settings_.groups), 0);
+    for (const int group : group_of_) ++group_size_[as_index(group)];
   }
   if (settings_.tunable && ranks > 1 && !job.gradients.empty()) {
     tuner_.emplace(*settings_.profile.autotune, *settings_.tunable, in_use_, settings_.seed);
@@ -59,7 +60,7 @@ void Horovod::begin(Engine& engine, const RankTimes& moments) {
   first_announced_.assign(gradients, 0);
   negotiations_.clear();
   incomplete_.assign(group_size_.size(), {});
-  last_of_stream_.assign(static_cast<std::size_t>(settings_.profile.streams), -1);
+  last_of_stream_.assign(as_index(settings_.profile.streams), -1);
   add_passes(engine, job_, moments);
 }
 
@@ -69,7 +70,7 @@ void Horovod::on(Engine& engine, const Happening& happening) {
     case announced:
       return on_announced(engine, gradient, happening.moments);
     case ready:
-      ready_[static_cast<std::size_t>(gradient)] = happening.moments;
+      ready_[as_index(gradient)] = happening.moments;
       enqueue_ready(engine);
       if (thread_ == Thread::performing) perform(engine);
       return;
@@ -83,7 +84,7 @@ void Horovod::on(Engine& engine, const Happening& happening) {
 void Horovod::on_announced(Engine& engine, int gradient, const RankTimes& moments) {
   if (ranks_ == 1) return;
   if (group_of_.empty()) return announce(engine, {gradient}, moments);
-  const auto group = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(gradient)]);
+  const auto group = as_index(group_of_[as_index(gradient)]);
   incomplete_[group].push_back(gradient);
   if (std::ssize(incomplete_[group]) < group_size_[group]) return;
   announce(engine, std::exchange(incomplete_[group], {}), moments);
@@ -91,7 +92,7 @@ void Horovod::on_announced(Engine& engine, int gradient, const RankTimes& moment
 
 void Horovod::announce(Engine& engine, std::vector<int> gradients, const RankTimes& moments) {
   for (const int gradient : gradients) {
-    first_announced_[static_cast<std::size_t>(gradient)] = moments.minCoeff();
+    first_announced_[as_index(gradient)] = moments.minCoeff();
     announced_.push_back(gradient);
     record_announced(gradient, moments);
   }
@@ -129,14 +130,13 @@ void Horovod::start_pass(Engine& engine) {
 
 int Horovod::uncached(const std::vector<int>& gradients) const {
   if (!has_cache()) return static_cast<int>(std::ssize(gradients));
-  return static_cast<int>(
-      std::ranges::count_if(gradients, [&](int gradient) { return !cached_[static_cast<std::size_t>(gradient)]; }));
+  return static_cast<int>(std::ranges::count_if(gradients, [&](int gradient) { return !cached_[as_index(gradient)]; }));
 }
 
 void Horovod::receive_responses(Engine& engine) {
   std::vector<Bytes> sizes;
   for (const int gradient : negotiated_) {
-    const auto index = static_cast<std::size_t>(gradient);
+    const auto index = as_index(gradient);
     sizes.push_back(compressed_size(settings_.compression, job_, job_.gradients[index]));
     // What was used least recently makes room, and tensors come around in a circle: a cache that is too small is
     // useless.
@@ -151,8 +151,8 @@ void Horovod::receive_responses(Engine& engine) {
   for (const auto& group : fused(sizes)) {
     Response response;
     for (const int member : group) {
-      response.gradients.push_back(negotiated_[static_cast<std::size_t>(member)]);
-      response.size += sizes[static_cast<std::size_t>(member)];
+      response.gradients.push_back(negotiated_[as_index(member)]);
+      response.size += sizes[as_index(member)];
     }
     to_perform_.push_back(std::move(response));
   }
@@ -171,7 +171,7 @@ std::vector<std::vector<int>> Horovod::fused(const std::vector<Bytes>& sizes) co
   if (group_of_.empty() || profile.fuses_groups) return fuse(sizes, buffer);
   std::vector<std::vector<int>> all;
   for (std::size_t begin = 0, end = 0; begin < negotiated_.size(); begin = end) {
-    const auto group = [&](std::size_t i) { return group_of_[static_cast<std::size_t>(negotiated_[i])]; };
+    const auto group = [&](std::size_t i) { return group_of_[as_index(negotiated_[i])]; };
     while (end < negotiated_.size() && group(end) == group(begin)) ++end;
     const std::vector<Bytes> own(sizes.begin() + static_cast<std::ptrdiff_t>(begin),
                                  sizes.begin() + static_cast<std::ptrdiff_t>(end));
@@ -192,13 +192,12 @@ void Horovod::tune() {
 }
 
 bool Horovod::data_ready(const Response& response) const {
-  return std::ranges::all_of(response.gradients,
-                             [&](int gradient) { return ready_[static_cast<std::size_t>(gradient)].size() > 0; });
+  return std::ranges::all_of(response.gradients, [&](int gradient) { return ready_[as_index(gradient)].size() > 0; });
 }
 
 RankTimes Horovod::when_ready(const Response& response) const {
   RankTimes ready = all_at(ranks_, Seconds(0));
-  for (const int gradient : response.gradients) ready = ready.max(ready_[static_cast<std::size_t>(gradient)]);
+  for (const int gradient : response.gradients) ready = ready.max(ready_[as_index(gradient)]);
   return ready;
 }
 
@@ -274,7 +273,7 @@ Seconds Horovod::copying_time(const Response& response) const {
 void Horovod::enqueue(Engine& engine, const Response& response) {
   Seconds announced = latest(response.from);
   for (const int gradient : response.gradients) {
-    announced = std::min(announced, Seconds(first_announced_[static_cast<std::size_t>(gradient)]));
+    announced = std::min(announced, Seconds(first_announced_[as_index(gradient)]));
   }
   const auto later = std::ranges::upper_bound(negotiations_, announced, {}, &Busy::from);
   negotiations_.insert(later, {announced, latest(response.from)});
@@ -339,15 +338,14 @@ void Horovod::record_announced(int gradient, const RankTimes& moments) const {
   if (timeline_ == nullptr) return;
   const int stride = (ranks_ + most_ticks - 1) / most_ticks;
   for (int rank = 0; rank < ranks_; rank += stride) {
-    timeline_->instant(job_.gradients[static_cast<std::size_t>(gradient)].name, std::to_string(rank),
-                       Seconds(moments[rank]));
+    timeline_->instant(job_.gradients[as_index(gradient)].name, std::to_string(rank), Seconds(moments[rank]));
   }
 }
 
 void Horovod::record_wait(const Response& response, double reached) const {
   if (timeline_ == nullptr) return;
   for (const int gradient : response.gradients) {
-    const auto index = static_cast<std::size_t>(gradient);
+    const auto index = as_index(gradient);
     const std::string& name = job_.gradients[index].name;
     const double data = std::max(reached, ready_[index][0]);
     timeline_->span(name, "WAIT_FOR_DATA", Seconds(reached), Seconds(data));
@@ -362,7 +360,7 @@ void Horovod::record_communication(const Flight& flight, const Stages& times) co
   const std::string buffer = flight.by_mpi ? "HOST_BUFFER" : "FUSION_BUFFER";
   const std::string what = activity(flight.by_mpi ? "MPI" : settings_.library, flight.operation);
   for (const int gradient : response.gradients) {
-    const std::string& name = job_.gradients[static_cast<std::size_t>(gradient)].name;
+    const std::string& name = job_.gradients[as_index(gradient)].name;
     timeline_->span(name, "QUEUE", response.enqueued, times.begin);
     if (copies) timeline_->span(name, "MEMCPY_IN_" + buffer, times.begin, times.reducing);
     timeline_->span(name, what, times.reducing, times.reduced);
