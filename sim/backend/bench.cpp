@@ -76,10 +76,6 @@ class Measurement {
   Room out_;
 };
 
-Bytes bytes_of(std::int64_t floats) {
-  return Bytes(static_cast<double>(floats * static_cast<std::int64_t>(sizeof(float))));
-}
-
 /// Warm-up and repetitions; one point of `floats`, whose bandwidth on the bus is `factor` times that of the algorithm.
 template <class Request, class Repeat>
 MeasuredPoint measured(const Request& request, std::int64_t floats, double factor, const Repeat& repeat) {
@@ -89,7 +85,7 @@ MeasuredPoint measured(const Request& request, std::int64_t floats, double facto
   for (int i = 0; i < request.repetitions; ++i) point.repetitions.push_back(repeat());
   point.processors_busy = load.share();
   CollectivePoint& collective = point.collective;
-  collective.bytes = bytes_of(floats);
+  collective.bytes = Bytes(static_cast<double>(floats * static_cast<std::int64_t>(sizeof(float))));
   collective.time = median(point.repetitions);
   if (collective.time > Seconds(0)) collective.algorithm_bandwidth = collective.bytes / collective.time;
   collective.bus_bandwidth = collective.algorithm_bandwidth * factor;

@@ -14,12 +14,10 @@ std::span<float> piece(std::span<float> data, const ElementRange& range) {
   return data.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.count));
 }
 
-bool overlap(const ElementRange& a, const ElementRange& b) {
-  return a.begin < b.begin + b.count && b.begin < a.begin + a.count;
-}
-
 bool touches(const PeerMessage& message, const ElementRange& range) {
-  return std::ranges::any_of(message.ranges, [&](const ElementRange& other) { return overlap(other, range); });
+  return std::ranges::any_of(message.ranges, [&](const ElementRange& other) {
+    return other.begin < range.begin + range.count && range.begin < other.begin + other.count;
+  });
 }
 
 /// Whether it may land where it belongs while the round goes on: nobody else reads or writes there.

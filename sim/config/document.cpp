@@ -86,16 +86,6 @@ std::optional<Value> Value::step(std::string_view token) const {
   return Value((*array)[*index], pointer_ + '/' + std::string(token));
 }
 
-bool Value::is_object() const {
-  return std::holds_alternative<Node::Object>(node_->value);
-}
-bool Value::is_array() const {
-  return std::holds_alternative<Node::Array>(node_->value);
-}
-bool Value::is_string() const {
-  return std::holds_alternative<std::string>(node_->value);
-}
-
 namespace {
 
 /// The lexer takes a zero byte for the end of the text, and would let pass what follows.
@@ -120,10 +110,7 @@ struct To {
     for (const auto& [key, node] : object) result[key] = std::visit(*this, node.value);
     return result;
   }
-  template <class Scalar>
-  Json operator()(const Scalar& scalar) const {
-    return scalar;
-  }
+  Json operator()(const auto& scalar) const { return scalar; }
 };
 
 }  // namespace

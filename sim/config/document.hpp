@@ -61,9 +61,9 @@ class Value {
   [[nodiscard]] std::optional<Value> member(std::string_view key) const;
   /// By a token of a pointer: a member, or an element by its number; nothing where there is none.
   [[nodiscard]] std::optional<Value> step(std::string_view token) const;
-  [[nodiscard]] bool is_object() const;
-  [[nodiscard]] bool is_array() const;
-  [[nodiscard]] bool is_string() const;
+  [[nodiscard]] bool is_object() const { return std::holds_alternative<Node::Object>(node_->value); }
+  [[nodiscard]] bool is_array() const { return std::holds_alternative<Node::Array>(node_->value); }
+  [[nodiscard]] bool is_string() const { return std::holds_alternative<std::string>(node_->value); }
 
  private:
   const Node* node_;

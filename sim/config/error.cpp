@@ -51,14 +51,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-std::size_t most_slips(std::string_view name) {
-  return std::max<std::size_t>(1, name.size() / 3);
-}
-
 /// The known name nearest to `name`, the first of equals; null where none is near enough.
 const std::string* nearest(std::string_view name, const std::vector<std::string>& known) {
   const std::string* best = nullptr;
-  std::size_t fewest = most_slips(name) + 1;
+  std::size_t fewest = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string& candidate : known) {
     // Lengths this far apart cannot be near, and foreign names may be megabytes long.
     if (candidate.size() + fewest <= name.size() || name.size() + fewest <= candidate.size()) continue;

@@ -49,10 +49,8 @@ ModuleFunction module_function(const std::string& name, const std::string& funct
   const auto file = module_file(name);
   if (file.empty()) return {nullptr, "not built"};
   void* module = dlopen(file.c_str(), how);
-  if (module == nullptr) return {nullptr, reason()};
-  void* address = dlsym(module, function.c_str());
-  if (address == nullptr) return {nullptr, reason()};
-  return {address, ""};
+  void* address = module == nullptr ? nullptr : dlsym(module, function.c_str());
+  return {address, address == nullptr ? reason() : ""};
 }
 
 }}  // namespace farandole::config

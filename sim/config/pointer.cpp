@@ -24,15 +24,7 @@ std::optional<std::string> key_of(std::string_view token) {
 std::string pointer_token(std::string_view key) {
   if (key.find_first_of("~/") == std::string_view::npos) return std::string(key);
   std::string token;
-  for (const char c : key) {
-    if (c == '~') {
-      token += "~0";
-    } else if (c == '/') {
-      token += "~1";
-    } else {
-      token += c;
-    }
-  }
+  for (const char c : key) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
   return token;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "config/document.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace config {
 
@@ -21,9 +22,7 @@ struct Entry {
 
 template <class Builder>
 std::vector<std::string> names(std::span<const Entry<Builder>> table) {
-  std::vector<std::string> result;
-  for (const auto& entry : table) result.push_back(entry.name);
-  return result;
+  return mapped(table, &Entry<Builder>::name);
 }
 
 /// The row named `name`; otherwise `where` fails with the nearest known name. `what` is "a topology kind", ...

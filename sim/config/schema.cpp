@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -12,11 +14,20 @@
 #include <valijson/validator.hpp>
 
 #include "config/pointer.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace config {
 namespace {
 
 using Json = nlohmann::json;
+
+// Words a schema violation as we word every other error.
+
+/// A violation as the validator tells it: the keys that lead to the value, and what it says about it.
+struct Violation {
+  std::vector<std::string> path;
+  std::string description;
+};
 
 bool has(const Json& schema, const char* key) {
   return schema.is_object() && schema.contains(key);
@@ -55,11 +66,8 @@ Json subschema(const Json& root, const std::vector<std::string>& path) {
 }
 
 std::vector<std::string> strings(const Json& list) {
-  std::vector<std::string> result;
-  for (const Json& element : list.is_array() ? list : Json::array({list})) {
-    result.push_back(element.is_string() ? element.get<std::string>() : element.dump());
-  }
-  return result;
+  return mapped(list.is_array() ? list : Json::array({list}),
+                [](const Json& element) { return element.is_string() ? element.get<std::string>() : element.dump(); });
 }
 
 std::string type_in_words(const std::string& type) {
@@ -134,9 +142,7 @@ std::string bound_in_words(std::string description) {
   value.fail(fmt::format("what the schema allows ({})", detail));
 }
 
-}  // namespace
-
-static void fail_schema(const Document& document, const Json& schema, const Violation& violation) {
+[[noreturn]] void fail_schema(const Document& document, const Json& schema, const Violation& violation) {
   const std::string& description = violation.description;
   const Json part = subschema(schema, violation.path);
   const Value value = value_at(document.root(), violation.path);
@@ -154,8 +160,6 @@ static void fail_schema(const Document& document, const Json& schema, const Viol
   if (description.starts_with("Expected number")) value.fail(bound_in_words(description));
   fail_otherwise(value, description);
 }
-
-namespace {
 
 using Adapter = valijson::adapters::NlohmannJsonAdapter;
 

@@ -71,8 +71,7 @@ Name convert(const Value& value, Wanted<Name>) {
 }
 
 /// What `parse` reads from a string with its unit.
-template <class Parse>
-auto with_unit(const Value& value, Parse parse) {
+auto with_unit(const Value& value, auto parse) {
   const auto* text = as<std::string>(value);
   const auto parsed = parse(text == nullptr ? std::string_view{} : std::string_view(*text));
   if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) {

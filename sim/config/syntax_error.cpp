@@ -31,8 +31,7 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-template <std::size_t N>
-std::string_view find_words(const std::array<Wording, N>& table, std::string_view report) {
+std::string_view find_words(const auto& table, std::string_view report) {
   for (const auto& [part, words] : table) {
     if (contains(report, part)) return words;
   }

@@ -32,18 +32,9 @@ std::size_t length_announced_by(unsigned lead) {
 
 /// Overlong forms, surrogates and code points past U+10FFFF differ from good ones in their second byte only.
 bool second_byte_fits(unsigned lead, unsigned second) {
-  switch (lead) {
-    case 0xE0:
-      return second >= 0xA0;
-    case 0xED:
-      return second <= 0x9F;
-    case 0xF0:
-      return second >= 0x90;
-    case 0xF4:
-      return second <= 0x8F;
-    default:
-      return true;
-  }
+  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  return least <= second && second <= most;
 }
 
 /// The length of the UTF-8 character that starts at `start`; 0 where there is none.

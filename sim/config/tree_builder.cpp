@@ -28,14 +28,6 @@ bool TreeBuilder::number_unsigned(std::uint64_t value) {
   return value <= most ? add(static_cast<std::int64_t>(value)) : add(static_cast<double>(value));
 }
 
-bool TreeBuilder::number_float(double value, const std::string&) {
-  return add(value);
-}
-
-bool TreeBuilder::binary(nlohmann::json::binary_t&) {
-  return false;
-}  // JSON text has none
-
 bool TreeBuilder::key(std::string& name) {
   if (name.size() > longest_key) {
     throw InputError(place(pointer(false)), fmt::format("keys of at most {} bytes", longest_key), quoted(name));

@@ -64,9 +64,9 @@ class TreeBuilder {
   bool boolean(bool value) { return add(value); }
   bool number_integer(std::int64_t value) { return add(value); }
   bool number_unsigned(std::uint64_t value);
-  bool number_float(double value, const std::string& text);
+  bool number_float(double value, const std::string& /*text*/) { return add(value); }
   bool string(std::string& value) { return add(std::move(value)); }
-  bool binary(nlohmann::json::binary_t& value);
+  bool binary(nlohmann::json::binary_t&) { return false; }  // JSON text has none
   bool start_object(std::size_t) { return open(Node::Object{}); }
   bool key(std::string& name);
   bool end_object() { return close(); }

@@ -70,13 +70,7 @@ class Reader {
     throw InputError(Place{*source_, line, ""}, expected, quoted(got));
   }
 
-  Node make(int line, decltype(Node::value) value) const {
-    Node node;
-    node.value = std::move(value);
-    node.line = line;
-    node.source = source_;
-    return node;
-  }
+  Node make(int line, decltype(Node::value) value) const { return {std::move(value), line, source_}; }
 
   void add_line(int number, std::string_view text) {
     const std::string_view content = trimmed(text.substr(0, end_of_content(text)));

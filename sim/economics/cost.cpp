@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace farandole { inline namespace economics {
 namespace {
@@ -17,11 +18,6 @@ MoneyPerSecond annuity(const Ownership& owned) {
   if (i == 0) return owned.price * (1 - owned.residual) / owned.lifetime;
   const double paid_off = -std::expm1(-years * std::log1p(i));  // 1 - (1 + i)^-years, of any lifetime however short
   return owned.price * (1 - owned.residual * (1 - paid_off)) * (i / paid_off) / year;
-}
-
-RateOfUse own_rate(const Offer& offer, const NodeUse& use) {
-  const MoneyPerSecond idle = electricity(offer, use, 0);
-  return {annuity(*offer.owned) + offer.owned->running + idle, electricity(offer, use, use.busy) - idle};
 }
 
 /// How often something of that length begins within a time that ends before the next would.
@@ -46,14 +42,13 @@ Money cost_at(const Document& offer, const UncertainInput& input, const std::str
   return cost(read_offer(changed.root()));
 }
 
-double width(const CostSensitivity& input) {
-  return std::abs((input.at_high - input.at_low).plain());
-}
-
 }  // namespace
 
 RateOfUse rate_of_use(const Offer& offer, const NodeUse& use) {
-  if (offer.owned) return own_rate(offer, use);
+  if (offer.owned) {
+    const MoneyPerSecond idle = electricity(offer, use, 0);
+    return {annuity(*offer.owned) + offer.owned->running + idle, electricity(offer, use, use.busy) - idle};
+  }
   if (!offer.is_committed()) return {MoneyPerSecond(0), offer.rented->rate};
   return {offer.rented->rate + offer.rented->upfront / offer.rented->term, MoneyPerSecond(0)};
 }
@@ -100,7 +95,8 @@ std::vector<CostSensitivity> sensitivity(const Document& offer, const std::funct
 }
 
 void widest_first(std::vector<CostSensitivity>& inputs) {
-  std::ranges::stable_sort(inputs, [](const auto& a, const auto& b) { return width(a) > width(b); });
+  const auto width = [](const CostSensitivity& input) { return std::abs((input.at_high - input.at_low).plain()); };
+  std::ranges::stable_sort(inputs, std::greater(), width);
 }
 
 }}  // namespace farandole::economics

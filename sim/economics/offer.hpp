@@ -85,21 +85,8 @@ struct Offer {
   [[nodiscard]] bool is_committed() const { return owned || rented->term > Seconds(0); }
 };
 
+/// Money, power, prices and years: "199000 USD", "32.77 USD/h", "0.1048 USD/kWh", "400 W", "4 years". A currency is
+/// three capital letters; all prices of one offer have the same. Amounts are finite and never negative.
 Offer read_offer(const Value& where);
-
-// Reads money, power, prices and years of an offer: "199000 USD", "32.77 USD/h", "0.1048 USD/kWh", "400 W", "4 years".
-//
-// Called by economics/offer.hpp. A currency is three capital letters; all prices of one offer have the same. Amounts
-// are finite and never negative. InputError at the value otherwise.
-
-/// The currency of an offer: that of the first price, which all others must have.
-class Currency {
- public:
-  [[nodiscard]] const std::string& name() const { return name_; }
-  void expect(const std::string& found, const Value& where);
-
- private:
-  std::string name_;
-};
 
 }}  // namespace farandole::economics

@@ -43,6 +43,19 @@ std::optional<double> factor_of(std::string_view symbol, std::span<const Unit> u
   return found == units.end() ? std::nullopt : std::optional(found->factor);
 }
 
+/// The currency of an offer: that of the first price, which all others must have.
+class Currency {
+ public:
+  [[nodiscard]] const std::string& name() const { return name_; }
+  void expect(const std::string& found, const Value& where) {
+    if (name_.empty()) name_ = found;
+    if (name_ != found) where.fail(fmt::format("a price in {}, as the others of this offer", name_));
+  }
+
+ private:
+  std::string name_;
+};
+
 bool is_currency(std::string_view text) {
   return text.size() == 3 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
@@ -97,20 +110,16 @@ class Inputs {
   explicit Inputs(Offer& offer) : offer_(offer) {}
 
   /// What `read_value` makes of a member.
-  template <class Read>
-  auto take(Section& section, std::string_view key, Read read_value) {
-    return read(section.child(key), read_value);
-  }
+  auto take(Section& section, std::string_view key, auto read_value) { return read(section.child(key), read_value); }
   /// The same, or the fallback where it is not there.
-  template <class T, class Read>
-  T take_or(Section& section, std::string_view key, T fallback, Read read_value) {
+  template <class T>
+  T take_or(Section& section, std::string_view key, T fallback, auto read_value) {
     const auto value = section.maybe(key);
     return value ? T(read(*value, read_value)) : fallback;
   }
 
  private:
-  template <class Read>
-  auto read(const Value& where, Read read_value) {
+  auto read(const Value& where, auto read_value) {
     if (!where.is_object()) return read_value(where);
     Section section(where);
     const Value value = section.child("value");
@@ -212,11 +221,6 @@ void read_rent(const Value& where, Inputs& inputs, Currency& currency, Offer& of
 }
 
 }  // namespace
-
-void Currency::expect(const std::string& found, const Value& where) {
-  if (name_.empty()) name_ = found;
-  if (name_ != found) where.fail(fmt::format("a price in {}, as the others of this offer", name_));
-}
 
 Offer read_offer(const Value& where) {
   Section section(where);

@@ -8,15 +8,16 @@
 #include "collective/chunk_sizes.hpp"
 
 namespace farandole { inline namespace learning {
+
 const Schedule& Carrier::schedule_of(Operation operation) {
   const auto found = schedules_.find(operation);
   if (found != schedules_.end()) return found->second;
   return schedules_.emplace(operation, build_(operation)).first->second;
 }
 
-double Carrier::messages(Operation operation) {
+double messages_in(const Schedule& schedule) {
   double sum = 0;
-  for (const Phase& phase : schedule_of(operation).phases) {
+  for (const Phase& phase : schedule.phases) {
     sum += static_cast<double>(transfers_per_round(phase)) * active_repeats(phase);
   }
   return sum;
@@ -29,11 +30,9 @@ struct Products {
   double ab = 0;
   double aa = 0;
   double bb = 0;
-  [[nodiscard]] double factor_of_a() const { return factor(aa); }
-  [[nodiscard]] double factor_of_b() const { return factor(bb); }
 
- private:
-  [[nodiscard]] double factor(double square) const {
+  /// Of the one whose square that is.
+  [[nodiscard]] double factor_of(double square) const {
     constexpr double nothing = 1e-8;
     return square < nothing ? 1 : 1 - ab / (2 * square);
   }
@@ -105,8 +104,8 @@ class Adasum {
     } else {
       const Products& sums = products.at(meeting(arrival));
       const bool own_is_a = group(arrival.to) < group(arrival.from);
-      own *= own_is_a ? sums.factor_of_a() : sums.factor_of_b();
-      own += (own_is_a ? sums.factor_of_b() : sums.factor_of_a()) * arrival.value;
+      own *= sums.factor_of(own_is_a ? sums.aa : sums.bb);
+      own += sums.factor_of(own_is_a ? sums.bb : sums.aa) * arrival.value;
     }
   }
 

@@ -25,6 +25,9 @@ namespace farandole { inline namespace learning {
 /// `vectors[r]`, rank r's, becomes what it holds in the end; at first neighbouring `ranks_per_group` ranks are a group.
 void adasum(const Schedule& schedule, int ranks_per_group, std::vector<Vector>& vectors);
 
+/// How many messages it takes to carry the schedule out.
+double messages_in(const Schedule& schedule);
+
 class Carrier {
  public:
   /// `build`: the schedule of an operation, as the strategy has it timed.
@@ -43,7 +46,7 @@ class Carrier {
   }
 
   /// Messages that one sum by this operation takes, to tell what it costs to carry out.
-  [[nodiscard]] double messages(Operation operation);
+  [[nodiscard]] double messages(Operation operation) { return messages_in(schedule_of(operation)); }
 
  private:
   const Schedule& schedule_of(Operation operation);

@@ -116,35 +116,21 @@ Exchange::Exchange(Carrier carrier, Operation operation, CompressionSettings com
 void Exchange::sum(std::vector<Vector>& contributions) {
   round_to_type(contributions);
   if (adasum_group_ > 0) return sum_by_adasum(contributions);
-  switch (compression_.kind) {
-    case Compression::none:
-      return sum_as_they_are(contributions);
-    case Compression::fp16:
-      return sum_as<Eigen::half>(contributions);
-    case Compression::bf16:
-      return sum_as<Eigen::bfloat16>(contributions);
-    case Compression::power_sgd:
-      return sum_by_power(contributions);
-    default:
-      return sum_encoded(contributions);
-  }
+  const bool is_whole = compression_.kind == Compression::none;
+  const auto is_short = [&](Compression kind, GradientType type) {
+    return compression_.kind == kind || (is_whole && gradient_type_ == type);
+  };
+  if (is_short(Compression::fp16, GradientType::fp16)) return sum_as<Eigen::half>(contributions);
+  if (is_short(Compression::bf16, GradientType::bf16)) return sum_as<Eigen::bfloat16>(contributions);
+  if (is_whole) return carrier_.sum(operation_, contributions);
+  if (compression_.kind == Compression::power_sgd) return sum_by_power(contributions);
+  sum_encoded(contributions);
 }
 
 void Exchange::round_to_type(std::vector<Vector>& contributions) const {
   for (Vector& values : contributions) {
     if (gradient_type_ == GradientType::fp16) values = values.cast<Eigen::half>().cast<double>().eval();
     if (gradient_type_ == GradientType::bf16) values = values.cast<Eigen::bfloat16>().cast<double>().eval();
-  }
-}
-
-void Exchange::sum_as_they_are(std::vector<Vector>& contributions) {
-  switch (gradient_type_) {
-    case GradientType::fp32:
-      return carrier_.sum(operation_, contributions);
-    case GradientType::fp16:
-      return sum_as<Eigen::half>(contributions);
-    case GradientType::bf16:
-      return sum_as<Eigen::bfloat16>(contributions);
   }
 }
 
@@ -198,15 +184,6 @@ void Exchange::sum_by_power(std::vector<Vector>& contributions) {
 
 namespace {
 
-double messages_of(const std::optional<Schedule>& schedule) {
-  if (!schedule) return 0;
-  double sum = 0;
-  for (const Phase& phase : schedule->phases) {
-    sum += static_cast<double>(transfers_per_round(phase)) * active_repeats(phase);
-  }
-  return sum;
-}
-
 /// A part has a whole number of every schedule's chunks.
 Eigen::Index block_of(const WeightSharding& sharding, Eigen::Index length) {
   Eigen::Index chunks = 1;
@@ -224,8 +201,8 @@ using Brain = Eigen::Matrix<Eigen::bfloat16, Eigen::Dynamic, 1>;
 }  // namespace
 
 double WeightSharding::messages(int workers) const {
-  return (messages_of(gather) + messages_of(scatter)) * (static_cast<double>(workers) / shards) +
-         messages_of(replicate) * shards;
+  const auto count = [](const std::optional<Schedule>& schedule) { return schedule ? messages_in(*schedule) : 0; };
+  return (count(gather) + count(scatter)) * (static_cast<double>(workers) / shards) + count(replicate) * shards;
 }
 
 Shards::Shards(const WeightSharding& sharding, int workers, const Vector& whole)

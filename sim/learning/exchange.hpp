@@ -63,7 +63,6 @@ class Exchange {
 
  private:
   void round_to_type(std::vector<Vector>& contributions) const;
-  void sum_as_they_are(std::vector<Vector>& contributions);
   void sum_by_adasum(std::vector<Vector>& contributions);
   template <class Short>
   void sum_as(std::vector<Vector>& contributions);

@@ -11,10 +11,6 @@
 namespace farandole { inline namespace learning {
 namespace {
 
-int count_per_epoch(const Training& training) {
-  return training.updates_per_epoch() * training.epochs;
-}
-
 /// The mean gradient of the worker's samples in its update-th update, counted through all epochs.
 Vector gradient_of(const Training& training, const Vector& weights, int worker, int update) {
   const Eigen::Index share = training.problem.features.rows() / training.workers;
@@ -33,36 +29,11 @@ Vector mean_of(const std::vector<Vector>& weights) {
   return sum / static_cast<double>(weights.size());
 }
 
-/// What becomes of the weights, noted at the end of every epoch.
-class Notes {
- public:
-  explicit Notes(const Training& training) : training_(training) {
-    learning_.start_loss = loss(training.problem.start);
-  }
-  void end_of_epoch(const Vector& weights, Seconds at) {
-    learning_.loss.push_back(loss(weights));
-    learning_.seconds.push_back(at);
-  }
-  Learning finish(const Vector& weights) {
-    learning_.weights.assign(weights.begin(), weights.end());
-    return std::move(learning_);
-  }
-
- private:
-  [[nodiscard]] double loss(const Vector& weights) const {
-    const double value = training_.problem.loss(training_.problem, weights, training_.problem.all());
-    if (std::isfinite(value)) return value;
-    throw InputError(fmt::format("/learning/learning_rate: expected a rate at which training does not diverge, got {}",
-                                 training_.learning_rate));
-  }
-
-  const Training& training_;
-  Learning learning_;
-};
-
-void expect_entries(const UpdateLog& log, int count) {
-  if (static_cast<int>(log.size()) >= count) return;
-  throw InvariantError(fmt::format("numeric training needs {} updates, the timed run has {}", count, log.size()));
+double loss_of(const Training& training, const Vector& weights) {
+  const double value = training.problem.loss(training.problem, weights, training.problem.all());
+  if (std::isfinite(value)) return value;
+  throw InputError(fmt::format("/learning/learning_rate: expected a rate at which training does not diverge, got {}",
+                               training.learning_rate));
 }
 
 /// All workers have applied the same sums, so they must hold the same weights.
@@ -73,6 +44,35 @@ void expect_equal(const std::vector<Vector>& weights) {
   }
 }
 
+/// Of every worker in an update, over their number: the sum of them is the mean.
+std::vector<Vector> gradients_of(const Training& training, const std::vector<Vector>& weights, int update) {
+  std::vector<Vector> gradients;
+  for (int worker = 0; worker < training.workers; ++worker) {
+    const Vector& own = weights[static_cast<std::size_t>(worker)];
+    gradients.emplace_back(gradient_of(training, own, worker, update) / training.workers);
+  }
+  return gradients;
+}
+
+/// `step` carries out one update after the other; what becomes of `weights()` is noted at the end of every epoch.
+template <class Step, class Weights>
+Learning learn(const Training& training, const UpdateLog& log, int per_epoch, Step step, Weights weights) {
+  const int count = per_epoch * training.epochs;
+  if (static_cast<int>(log.size()) < count)
+    throw InvariantError(fmt::format("numeric training needs {} updates, the timed run has {}", count, log.size()));
+  Learning learning;
+  learning.start_loss = loss_of(training, training.problem.start);
+  for (int update = 0; update < count; ++update) {
+    step(update);
+    if ((update + 1) % per_epoch != 0) continue;
+    learning.loss.push_back(loss_of(training, weights()));
+    learning.seconds.push_back(log[static_cast<std::size_t>(update)].at);
+  }
+  const Vector last = weights();
+  learning.weights.assign(last.begin(), last.end());
+  return learning;
+}
+
 }  // namespace
 
 int Training::updates_per_epoch() const {
@@ -81,79 +81,53 @@ int Training::updates_per_epoch() const {
 }
 
 Learning learn_in_step(Training& training, const UpdateLog& log) {
-  expect_entries(log, count_per_epoch(training));
   std::vector<Vector> weights(static_cast<std::size_t>(training.workers), training.problem.start);
-  Notes notes(training);
-  for (int update = 0; update < count_per_epoch(training); ++update) {
-    std::vector<Vector> gradients;
-    for (int worker = 0; worker < training.workers; ++worker) {
-      const Vector& own = weights[static_cast<std::size_t>(worker)];
-      gradients.emplace_back(gradient_of(training, own, worker, update) / training.workers);
-    }
+  const auto step = [&](int update) {
+    std::vector<Vector> gradients = gradients_of(training, weights, update);
     training.exchange.sum(gradients);
     for (std::size_t worker = 0; worker < weights.size(); ++worker) {
       weights[worker] -= training.learning_rate * gradients[worker];
     }
-    if ((update + 1) % training.updates_per_epoch() != 0) continue;
-    notes.end_of_epoch(weights.front(), log[static_cast<std::size_t>(update)].at);
-  }
+  };
+  Learning learning = learn(training, log, training.updates_per_epoch(), step, [&] { return weights.front(); });
   expect_equal(weights);
-  return notes.finish(weights.front());
+  return learning;
 }
 
 static Learning learn_sharded(Training& training, const UpdateLog& log) {
-  expect_entries(log, count_per_epoch(training));
   Shards shards(training.sharding, training.workers, training.problem.start);
-  Notes notes(training);
-  for (int update = 0; update < count_per_epoch(training); ++update) {
+  const auto step = [&](int update) {
     const std::vector<Vector> weights = shards.gathered();
     expect_equal(weights);
-    std::vector<Vector> gradients;
-    for (int worker = 0; worker < training.workers; ++worker) {
-      const Vector& own = weights[static_cast<std::size_t>(worker)];
-      gradients.emplace_back(gradient_of(training, own, worker, update) / training.workers);
-    }
-    shards.descend(training.learning_rate, gradients);
-    if ((update + 1) % training.updates_per_epoch() != 0) continue;
-    notes.end_of_epoch(shards.kept(), log[static_cast<std::size_t>(update)].at);
-  }
-  return notes.finish(shards.kept());
+    shards.descend(training.learning_rate, gradients_of(training, weights, update));
+  };
+  return learn(training, log, training.updates_per_epoch(), step, [&] { return shards.kept(); });
 }
 
 Learning learn_apart(Training& training, const UpdateLog& log) {
-  expect_entries(log, count_per_epoch(training));
   std::vector<Vector> weights(static_cast<std::size_t>(training.workers), training.problem.start);
-  Notes notes(training);
-  for (int update = 0; update < count_per_epoch(training); ++update) {
+  const auto step = [&](int update) {
     for (int worker = 0; worker < training.workers; ++worker) {
       Vector& own = weights[static_cast<std::size_t>(worker)];
       own -= training.learning_rate * gradient_of(training, own, worker, update);
     }
-    if ((update + 1) % training.period == 0) {
-      training.exchange.sum(weights);
-      for (Vector& own : weights) own /= training.workers;
-    }
-    if ((update + 1) % training.updates_per_epoch() != 0) continue;
-    notes.end_of_epoch(mean_of(weights), log[static_cast<std::size_t>(update)].at);
-  }
-  return notes.finish(mean_of(weights));
+    if ((update + 1) % training.period != 0) return;
+    training.exchange.sum(weights);
+    for (Vector& own : weights) own /= training.workers;
+  };
+  return learn(training, log, training.updates_per_epoch(), step, [&] { return mean_of(weights); });
 }
 
 Learning learn_at_once(Training& training, const UpdateLog& log) {
-  const int count = count_per_epoch(training) * training.workers;
-  expect_entries(log, count);
   std::vector<Vector> versions{training.problem.start};
   std::vector<int> pushed(static_cast<std::size_t>(training.workers), 0);
-  Notes notes(training);
-  for (int update = 0; update < count; ++update) {
+  const auto step = [&](int update) {
     const Update& entry = log[static_cast<std::size_t>(update)];
     const Vector& seen = versions.at(static_cast<std::size_t>(entry.seen));
     const Vector gradient = gradient_of(training, seen, entry.rank, pushed.at(static_cast<std::size_t>(entry.rank))++);
     versions.emplace_back(versions.back() - training.learning_rate * gradient);
-    if ((update + 1) % (training.updates_per_epoch() * training.workers) != 0) continue;
-    notes.end_of_epoch(versions.back(), entry.at);
-  }
-  return notes.finish(versions.back());
+  };
+  return learn(training, log, training.updates_per_epoch() * training.workers, step, [&] { return versions.back(); });
 }
 
 const LearningRuleRow* find_learning_rule(const std::string& strategy, const std::string& mode) {

@@ -25,29 +25,27 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// False where the other side is gone.
-bool send_all(int socket, const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
+/// All bytes through calls that take or give some of them; false where the other side is gone.
+template <class Byte>
+bool pass_all(Byte* at, std::size_t size, auto pass_some) {
   while (size > 0) {
-    const ssize_t sent = ::send(socket, at, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    size -= static_cast<std::size_t>(sent);
+    const ssize_t passed = pass_some(at, size);
+    if (passed < 0 && errno == EINTR) continue;
+    if (passed <= 0) return false;
+    at += passed;
+    size -= static_cast<std::size_t>(passed);
   }
   return true;
 }
 
+bool send_all(int socket, const void* data, std::size_t size) {
+  return pass_all(static_cast<const char*>(data), size,
+                  [&](const char* at, std::size_t left) { return ::send(socket, at, left, MSG_NOSIGNAL); });
+}
+
 bool receive_all(int socket, void* data, std::size_t size) {
-  char* at = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t received = ::recv(socket, at, size, 0);
-    if (received < 0 && errno == EINTR) continue;
-    if (received <= 0) return false;
-    at += received;
-    size -= static_cast<std::size_t>(received);
-  }
-  return true;
+  return pass_all(static_cast<char*>(data), size,
+                  [&](char* at, std::size_t left) { return ::recv(socket, at, left, 0); });
 }
 
 Outcome attempt(const Work& work, std::size_t task) {

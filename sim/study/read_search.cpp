@@ -33,20 +33,13 @@ double of_a_run(const std::optional<T>& amount) {
   return amount->plain();
 }
 
-double read_time(const Value& where) {
-  return read<Seconds>(where).si();
+template <class T>
+double read_si(const Value& where) {
+  return read<T>(where).si();
 }
 double read_share(const Value& where) {
   return read<Fraction>(where).value;
 }
-double read_number(const Value& where) {
-  return read<double>(where);
-}
-
-double read_bytes(const Value& where) {
-  return read<Bytes>(where).si();
-}
-
 std::string bytes_text(double bytes) {
   return decimal(Bytes(bytes));
 }
@@ -63,30 +56,30 @@ std::string number_text(double number) {
 }
 
 const std::array table{
-    Metric{"ranks", "ranks", [](const TrainingPoint& p) { return double(p.ranks); }, read_number, number_text},
-    Metric{"nodes", "nodes", [](const TrainingPoint& p) { return double(p.nodes); }, read_number, number_text},
+    Metric{"ranks", "ranks", [](const TrainingPoint& p) { return double(p.ranks); }, read<double>, number_text},
+    Metric{"nodes", "nodes", [](const TrainingPoint& p) { return double(p.nodes); }, read<double>, number_text},
     Metric{"iteration_seconds", "the mean iteration", [](const TrainingPoint& p) { return p.iteration.si(); },
-           read_time, time_text},
-    Metric{"samples_per_second", "throughput", [](const TrainingPoint& p) { return p.samples_per_second; }, read_number,
-           number_text},
+           read_si<Seconds>, time_text},
+    Metric{"samples_per_second", "throughput", [](const TrainingPoint& p) { return p.samples_per_second; },
+           read<double>, number_text},
     Metric{"tokens_per_second", "tokens a second",
-           [](const TrainingPoint& p) { return p.utilisation.tokens_per_second; }, read_number, number_text},
+           [](const TrainingPoint& p) { return p.utilisation.tokens_per_second; }, read<double>, number_text},
     Metric{"sequence_length", "tokens of a sample",
-           [](const TrainingPoint& p) { return double(p.utilisation.sequence_length); }, read_number, number_text},
+           [](const TrainingPoint& p) { return double(p.utilisation.sequence_length); }, read<double>, number_text},
     Metric{"memory_bytes", "memory of a device", [](const TrainingPoint& p) { return p.memory.total().si(); },
-           read_bytes, bytes_text},
+           read_si<Bytes>, bytes_text},
     Metric{"scaling_efficiency", "scaling efficiency", [](const TrainingPoint& p) { return p.scaling_efficiency; },
            read_share, share_text},
-    Metric{"epoch_seconds", "an epoch", [](const TrainingPoint& p) { return run_of(p).epoch.si(); }, read_time,
+    Metric{"epoch_seconds", "an epoch", [](const TrainingPoint& p) { return run_of(p).epoch.si(); }, read_si<Seconds>,
            time_text},
-    Metric{"run_seconds", "the whole run", [](const TrainingPoint& p) { return run_of(p).total.si(); }, read_time,
-           time_text},
+    Metric{"run_seconds", "the whole run", [](const TrainingPoint& p) { return run_of(p).total.si(); },
+           read_si<Seconds>, time_text},
     Metric{"cost_per_run", "money, in the offer's currency",
-           [](const TrainingPoint& p) { return of_a_run(cost_of(p).per_run); }, read_number, number_text},
+           [](const TrainingPoint& p) { return of_a_run(cost_of(p).per_run); }, read<double>, number_text},
     Metric{"cost_per_million_samples", "money, in the offer's currency",
-           [](const TrainingPoint& p) { return cost_of(p).per_sample.plain() * 1e6; }, read_number, number_text},
+           [](const TrainingPoint& p) { return cost_of(p).per_sample.plain() * 1e6; }, read<double>, number_text},
     Metric{"joules_per_run", "energy", [](const TrainingPoint& p) { return of_a_run(cost_of(p).energy_per_run); },
-           read_number, number_text},
+           read<double>, number_text},
 };
 
 /// Fails at `where`, which holds the name.
@@ -126,10 +119,7 @@ Goal read_goal(Section& section) {
 
 bool is_open(const Value& axis) {
   if (!axis.is_object()) return false;
-  const auto members = axis.members();
-  const auto has = [&](std::string_view key) {
-    return std::ranges::any_of(members, [&](const auto& member) { return member.first == key; });
-  };
+  const auto has = [&](std::string_view key) { return axis.member(key).has_value(); };
   return has("from") && has("to") && !has("factor") && !has("step");
 }
 

@@ -7,14 +7,10 @@ namespace {
 
 constexpr Bytes residual = 4_B;
 
-/// Multiply-adds for each element read, of which a unit needs so many to be busy (workload/device.hpp).
-double intensity(double columns, double inner) {
-  return 2 * columns * inner / (columns + inner);
-}
-
 /// The product of a matrix of `outer` x `inner` with one of `inner` x `columns`.
 Seconds product_time(const Coder& coder, Bytes element, double outer, double inner, double columns) {
-  const double h = intensity(columns, inner);
+  // Multiply-adds for each element read, of which a unit needs so many to be busy (workload/device.hpp).
+  const double h = 2 * columns * inner / (columns + inner);
   const Seconds arithmetic = Flop(2 * outer * inner * columns) / (coder.products * (h / (h + coder.half)));
   const Bytes moved = (outer * inner + inner * columns + outer * columns) * element;
   return std::max({coder.kernel, arithmetic, moved / coder.memory});

@@ -16,18 +16,6 @@ namespace {
 constexpr Bytes half_size = 2_B;
 constexpr Bytes value_and_index = 8_B;
 
-Bytes whole_bytes(Bytes bytes) {
-  return Bytes(std::ceil(bytes.si()));
-}
-
-Bytes shorter(const Job& job, const Gradient& gradient) {
-  return std::min(job.element, half_size) * job.elements_of(gradient);
-}
-
-double kept(const CompressionSettings& compression, double elements) {
-  return std::min(elements, std::max(1.0, std::round(compression.keep * elements)));
-}
-
 Seconds decode_all(const CompressionSettings& compression, const Job& job, std::span<const int> gradients,
                    const Coder& coder, int senders) {
   Seconds sum;
@@ -139,13 +127,13 @@ Bytes compressed_size(const CompressionSettings& compression, const Job& job, co
       return gradient.size;
     case Compression::fp16:
     case Compression::bf16:
-      return shorter(job, gradient);
+      return std::min(job.element, half_size) * n;
     case Compression::int8:
       return Bytes(n) + 4_B;
     case Compression::top_k:
-      return n > 0 ? kept(compression, n) * value_and_index : Bytes(0);
+      return n > 0 ? std::min(n, std::max(1.0, std::round(compression.keep * n))) * value_and_index : Bytes(0);
     case Compression::one_bit:
-      return whole_bytes(Bytes(n / 8)) + 8_B;
+      return Bytes(std::ceil(n / 8)) + 8_B;
     case Compression::power_sgd:
       if (!has_low_rank(compression, gradient)) return gradient.size;
       return (gradient.rows + gradient.columns) * compression.rank * job.element;

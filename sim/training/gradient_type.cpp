@@ -7,17 +7,16 @@
 namespace farandole { inline namespace training {
 namespace {
 
-constexpr std::array gradient_types{GradientType::fp32, GradientType::fp16, GradientType::bf16};
+constexpr std::array names_of_types{"fp32", "fp16", "bf16"};  // in the order of GradientType
 
 }  // namespace
 
 std::string name(GradientType type) {
-  constexpr std::array names{"fp32", "fp16", "bf16"};
-  return names.at(static_cast<std::size_t>(type));
+  return names_of_types.at(static_cast<std::size_t>(type));
 }
 
 GradientType read_number_type(const Value& where, std::string_view what) {
-  return read_named(where, what, gradient_types, [](GradientType type) { return name(type); });
+  return static_cast<GradientType>(read_place(where, what, names_of_types));
 }
 
 GradientType read_gradient_type(const Value& where) {

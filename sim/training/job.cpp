@@ -83,70 +83,53 @@ namespace {
 
 using Exchanges = std::vector<InnerExchange>;
 
-/// Each rank has the sum; or its part of the tokens of it, which are gathered before somebody needs all of them.
-struct ExchangeKinds {
-  explicit ExchangeKinds(const ExchangeDemand& demand)
-      : size_of([&demand](double elements) { return elements * demand.batch * demand.element; }),
-        shares_tokens(demand.sequence_parallel) {}
+using AddExchange = std::function<void(Exchanges& into, Seconds at, double elements)>;
 
-  void gather(Exchanges& into, Seconds at, double elements) const {
-    if (shares_tokens) add(into, at, Operation::allgather, elements);
-  }
-  void sum(Exchanges& into, Seconds at, double elements) const {
-    add(into, at, shares_tokens ? Operation::reduce_scatter : Operation::allreduce, elements);
-  }
-
- private:
-  void add(Exchanges& into, Seconds at, Operation operation, double elements) const {
-    if (elements == 0) return;
-    into.push_back({at, {operation, size_of(elements), {}, {}, false, Group::tensor}});
-  }
-  std::function<Bytes(double)> size_of;
-  bool shares_tokens;
-};
-
-}  // namespace
-
-void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
-  const ExchangeKinds kinds(demand);
-  const std::vector<bool> again = recomputed(model, demand.recompute);
+/// Of every layer what comes `in` before it and what goes `out` behind it; backward, gradients the other way round.
+void add_to_layers(Job& job, const Model& model, Recompute recompute, double Layer::*in, double Layer::*out,
+                   const AddExchange& before, const AddExchange& behind) {
+  const std::vector<bool> again = recomputed(model, recompute);
   const std::size_t first = model.first_backward();
   for (std::size_t i = 0; i < job.layers.size(); ++i) {
     LayerPass& pass = job.layers[i];
     const Layer& layer = model.layers[i];
     const auto add_forward = [&](Exchanges& into) {
-      kinds.gather(into, Seconds(0), layer.gathers);
-      kinds.sum(into, pass.forward, layer.sums);
+      before(into, Seconds(0), layer.*in);
+      behind(into, pass.forward, layer.*out);
     };
     add_forward(pass.forward_exchanges);
     if (i < first) continue;
-    const Seconds anew = again[i] ? pass.forward : Seconds(0);
     if (again[i]) add_forward(pass.backward_exchanges);
-    kinds.gather(pass.backward_exchanges, anew, layer.sums);
-    kinds.sum(pass.backward_exchanges, pass.backward, layer.gathers);
+    before(pass.backward_exchanges, again[i] ? pass.forward : Seconds(0), layer.*out);
+    behind(pass.backward_exchanges, pass.backward, layer.*in);
   }
 }
 
+}  // namespace
+
+/// Each rank has the sum; or its part of the tokens of it, which are gathered before somebody needs all of them.
+void add_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
+  const bool shares = demand.sequence_parallel;
+  const auto add = [&](Exchanges& into, Seconds at, Operation operation, double elements) {
+    if (elements == 0) return;
+    const Bytes size = elements * demand.batch * demand.element;
+    into.push_back({at, {operation, size, {}, {}, false, Group::tensor}});
+  };
+  const auto gather = [&](Exchanges& into, Seconds at, double elements) {
+    if (shares) add(into, at, Operation::allgather, elements);
+  };
+  const auto sum = [&](Exchanges& into, Seconds at, double elements) {
+    add(into, at, shares ? Operation::reduce_scatter : Operation::allreduce, elements);
+  };
+  add_to_layers(job, model, demand.recompute, &Layer::gathers, &Layer::sums, gather, sum);
+}
+
 void add_expert_exchanges(Job& job, const Model& model, const ExchangeDemand& demand) {
-  const std::vector<bool> again = recomputed(model, demand.recompute);
-  const std::size_t first = model.first_backward();
   const auto add = [&](Exchanges& into, Seconds at, double elements) {
     const Bytes size(std::ceil(elements * demand.batch * demand.element.si()));
     if (size > Bytes(0)) into.push_back({at, {Operation::alltoall, size, {}, {}, false, Group::experts}});
   };
-  for (std::size_t i = 0; i < job.layers.size(); ++i) {
-    LayerPass& pass = job.layers[i];
-    const Layer& layer = model.layers[i];
-    const auto add_forward = [&](Exchanges& into) {
-      add(into, Seconds(0), layer.dispatched);
-      add(into, pass.forward, layer.combined);
-    };
-    add_forward(pass.forward_exchanges);
-    if (i < first) continue;
-    if (again[i]) add_forward(pass.backward_exchanges);
-    add(pass.backward_exchanges, again[i] ? pass.forward : Seconds(0), layer.combined);
-    add(pass.backward_exchanges, pass.backward, layer.dispatched);
-  }
+  add_to_layers(job, model, demand.recompute, &Layer::dispatched, &Layer::combined, add, add);
   for (const Variable& variable : job.variables) {
     const bool is_of_experts = model.layers[static_cast<std::size_t>(variable.layer)].experts > 0;
     if (variable.gradient >= 0)

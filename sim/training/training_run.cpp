@@ -1,5 +1,6 @@
 #include "training/training_run.hpp"
 
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -27,14 +28,14 @@ Breakdown break_down(const Iteration& mean, const Job& job) {
   return parts;
 }
 
+constexpr std::array times_of_iterations{
+    &Iteration::duration,         &Iteration::computing,      &Iteration::exposed_communication,
+    &Iteration::negotiation,      &Iteration::unclaimed,      &Iteration::input,
+    &Iteration::compute_slowdown, &Iteration::exposed_inside, &Iteration::exposed_between_stages};
+
 Iteration mean_of(const Iteration& sum, double count) {
   Iteration mean = sum;
-  for (Seconds Iteration::*part :
-       {&Iteration::duration, &Iteration::computing, &Iteration::exposed_communication, &Iteration::negotiation,
-        &Iteration::unclaimed, &Iteration::input, &Iteration::compute_slowdown, &Iteration::exposed_inside,
-        &Iteration::exposed_between_stages}) {
-    mean.*part /= count;
-  }
+  for (Seconds Iteration::*part : times_of_iterations) mean.*part /= count;
   for (auto& [operation, time] : mean.exposed) time /= count;
   return mean;
 }
@@ -115,15 +116,7 @@ TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
   Iteration sum;
   for (const Iteration& iteration : iterations) {
     run.durations.push_back(iteration.duration);
-    sum.duration += iteration.duration;
-    sum.computing += iteration.computing;
-    sum.exposed_communication += iteration.exposed_communication;
-    sum.negotiation += iteration.negotiation;
-    sum.unclaimed += iteration.unclaimed;
-    sum.input += iteration.input;
-    sum.compute_slowdown += iteration.compute_slowdown;
-    sum.exposed_inside += iteration.exposed_inside;
-    sum.exposed_between_stages += iteration.exposed_between_stages;
+    for (Seconds Iteration::*part : times_of_iterations) sum.*part += iteration.*part;
     for (const auto& [operation, time] : iteration.exposed) sum.exposed[operation] += time;
   }
   const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));

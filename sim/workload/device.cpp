@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <span>
 
 #include "config/named.hpp"
 #include "config/section.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {
@@ -94,14 +96,8 @@ std::string name(Precision precision) {
 }
 
 Precision read_precision(const Value& where) {
-  const auto text = read<std::string>(where);
-  std::vector<std::string> known;
-  for (const PrecisionRow& row : precisions) {
-    if (row.precision == Precision::int8) continue;
-    if (text == row.name) return row.precision;
-    known.emplace_back(row.name);
-  }
-  where.fail_unknown("a precision that training computes in", known);
+  const auto of_training = std::span(precisions).first<precisions.size() - 1>();  // int8 is the last
+  return read_named(where, "a precision that training computes in", of_training, &PrecisionRow::name).precision;
 }
 
 Bytes element_size(Precision precision) {
@@ -161,9 +157,7 @@ Device read_device(const Value& where, const std::filesystem::path& file) {
     where.fail("a \"generation\" whose kernels are known, or an \"assumed_efficiency\"", "neither");
   }
   section.required<Text>("source");
-  for (const Value& row : section.child("measurements").elements()) {
-    device.measurements.push_back(read_measurement(row));
-  }
+  device.measurements = mapped(section.child("measurements").elements(), read_measurement);
   section.finish();
   return device;
 }

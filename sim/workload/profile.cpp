@@ -6,18 +6,12 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {
 
-constexpr std::size_t not_yet = static_cast<std::size_t>(-1);
-
 using LayerNames = std::vector<std::string>;
-
-std::size_t place_of(const std::string& layer, const LayerNames& layers) {
-  const auto found = std::ranges::find(layers, layer);
-  return found == layers.end() ? not_yet : static_cast<std::size_t>(found - layers.begin());
-}
 
 /// {"conv1": ["0.5 ms", "1.1 ms"], ...}: forward and backward of every layer.
 void read_times(const Value& where, const LayerNames& layers, Profile& profile) {
@@ -25,8 +19,10 @@ void read_times(const Value& where, const LayerNames& layers, Profile& profile) 
   profile.backward.resize(layers.size());
   std::vector<bool> timed(layers.size());
   for (const auto& [layer, value] : where.members()) {
-    const std::size_t place = place_of(layer, layers);
-    if (place == not_yet) value.fail("the times of a layer of this variant", quoted(layer), suggestion(layer, layers));
+    const auto found = std::ranges::find(layers, layer);
+    if (found == layers.end())
+      value.fail("the times of a layer of this variant", quoted(layer), suggestion(layer, layers));
+    const auto place = static_cast<std::size_t>(found - layers.begin());
     const auto times = read<std::vector<Seconds>>(value);
     if (times.size() != 2) value.fail("two times, forward and backward, such as [\"0.5 ms\", \"1.1 ms\"]");
     profile.forward[place] = times[0];
@@ -40,11 +36,6 @@ void read_times(const Value& where, const LayerNames& layers, Profile& profile) 
   }
 }
 
-bool takes_time(const Profile& profile) {
-  const auto is_positive = [](Seconds time) { return time > 0_s; };
-  return std::ranges::any_of(profile.forward, is_positive) || std::ranges::any_of(profile.backward, is_positive);
-}
-
 Profile read_profile(const Value& where, const LayerNames& layers) {
   Section section(where);
   Profile profile;
@@ -56,7 +47,10 @@ Profile read_profile(const Value& where, const LayerNames& layers) {
   profile.update = section.required<Seconds>("update");
   const Value times = section.child("layers");
   read_times(times, layers, profile);
-  if (!takes_time(profile)) times.fail("a layer that takes time", "none");
+  const auto is_positive = [](Seconds time) { return time > 0_s; };
+  if (std::ranges::none_of(profile.forward, is_positive) && std::ranges::none_of(profile.backward, is_positive)) {
+    times.fail("a layer that takes time", "none");
+  }
   section.finish();
   return profile;
 }
@@ -81,11 +75,8 @@ Seconds Profile::total() const {
 }
 
 std::vector<Profile> read_profiles(const Value& where, const std::vector<Layer>& layers) {
-  LayerNames names;
-  for (const Layer& layer : layers) names.push_back(layer.name);
-  std::vector<Profile> profiles;
-  for (const Value& profile : where.elements()) profiles.push_back(read_profile(profile, names));
-  return profiles;
+  const LayerNames names = mapped(layers, &Layer::name);
+  return mapped(where.elements(), [&](const Value& profile) { return read_profile(profile, names); });
 }
 
 std::vector<Profile> profiles_of(const Value& where, const Model& variant) {

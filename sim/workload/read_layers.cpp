@@ -20,10 +20,6 @@ constexpr double largest_count = 9007199254740992.0;
 constexpr int most_repetitions = 1000;
 constexpr std::size_t most_layers = 1 << 20;
 
-void refuse_twice(const Value& name, const std::string& text, Names& seen, std::string_view what) {
-  if (!seen.insert(text).second) name.fail(fmt::format("a name that no other {} has", what), quoted(text));
-}
-
 std::int64_t read_extent(const Value& where, std::int64_t length) {
   if (!where.is_string()) return read_at_least(where, 1);
   if (read<std::string>(where) != "sequence") where.fail("a whole number or \"sequence\"");
@@ -67,17 +63,15 @@ Tensor read_tensor(const Value& where, Reading& reading, const std::string& pref
   return tensor;
 }
 
-bool is_number(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c) != 0; });
-}
-
 /// What frameworks call the members of a list of modules: "layer1.0" of "layer1.0.conv1". A list whose members are
 /// layers themselves ("features.3") is no list of blocks.
 std::string block_by_name(const std::string& name) {
   for (std::size_t dot = name.find('.'); dot != std::string::npos;) {
     const std::size_t next = name.find('.', dot + 1);
     if (next == std::string::npos) return "";
-    if (is_number(std::string_view(name).substr(dot + 1, next - dot - 1))) return name.substr(0, next);
+    const auto part = std::string_view(name).substr(dot + 1, next - dot - 1);
+    const bool is_number = std::ranges::all_of(part, [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (is_number && !part.empty()) return name.substr(0, next);
     dot = next;
   }
   return "";
@@ -153,7 +147,7 @@ std::string read_new_name(Section& section, Names& seen, std::string_view what, 
   auto text = read<std::string>(value);
   if (text.empty()) value.fail("a name");
   text = prefix + text;
-  refuse_twice(value, text, seen, what);
+  if (!seen.insert(text).second) value.fail(fmt::format("a name that no other {} has", what), quoted(text));
   return text;
 }
 

@@ -14,12 +14,6 @@ void check_total(const Value& stated, double sum, std::string_view what) {
   }
 }
 
-void check_model_totals(Section& section, const Model& model) {
-  check_total(section.child("parameters"), static_cast<double>(model.parameters()), "parameters");
-  check_total(section.child("tensors"), model.tensors(), "tensors");
-  check_total(section.child("macs"), model.macs(), "multiply-adds");
-}
-
 void check_input(const Value& stated, const Model& model) {
   const auto elements = static_cast<double>(Tensor{"", read_shape(stated, model.sequence_length)}.elements());
   if (elements != model.layers.front().input_elements) stated.fail("the input of the first layer", "another size");
@@ -45,7 +39,9 @@ Model read_variant(const Value& where, const std::string& model_name, Names& see
   read_lengths(section, model);
   model.layers = read_layers(section.child("layers"), model.sequence_length);
   check_input(section.child("input"), model);
-  check_model_totals(section, model);
+  check_total(section.child("parameters"), static_cast<double>(model.parameters()), "parameters");
+  check_total(section.child("tensors"), model.tensors(), "tensors");
+  check_total(section.child("macs"), model.macs(), "multiply-adds");
   if (const auto profiles = section.maybe("profiles")) read_profiles(*profiles, model.layers);
   section.finish();
   return model;

@@ -9,7 +9,7 @@
 namespace farandole { inline namespace workload {
 namespace {
 
-constexpr std::array kinds{Recompute::none, Recompute::attention, Recompute::selective, Recompute::full};
+constexpr std::array recompute_names{"none", "attention", "selective", "full"};  // in the order of Recompute
 
 /// Counts the products of the block that it walks through.
 class SavedByTurns {
@@ -31,12 +31,11 @@ class SavedByTurns {
 }  // namespace
 
 std::string name(Recompute recompute) {
-  constexpr std::array names{"none", "attention", "selective", "full"};
-  return names.at(static_cast<std::size_t>(recompute));
+  return recompute_names.at(static_cast<std::size_t>(recompute));
 }
 
 Recompute read_recompute(const Value& where) {
-  return read_named(where, "what is recomputed", kinds, [](Recompute kind) { return name(kind); });
+  return static_cast<Recompute>(read_place(where, "what is recomputed", recompute_names));
 }
 
 std::vector<bool> recomputed(const Model& model, Recompute recompute) {

@@ -15,10 +15,6 @@ bool may_have_adapter(const Layer& layer) {
          !layer.output_shape.empty();
 }
 
-std::string_view last_part(std::string_view name) {
-  return name.substr(name.rfind('.') + 1);
-}
-
 bool is_target(const Layer& layer, const Lora& lora) {
   return may_have_adapter(layer) && (lora.targets.empty() || std::ranges::any_of(lora.targets, [&](const auto& target) {
                                        return layer.name == target || layer.name.ends_with("." + target);
@@ -87,7 +83,7 @@ void mark_frozen_products(Model& model) {
 std::vector<std::string> lora_targets(const Model& model) {
   std::vector<std::string> names;
   for (const Layer& layer : model.layers) {
-    const std::string name(last_part(layer.name));
+    const std::string name = layer.name.substr(layer.name.rfind('.') + 1);
     if (may_have_adapter(layer) && std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;

@@ -68,7 +68,12 @@ void open_cublas(Cublas& cublas, std::string& missing) {
   library.find("cublasGemmStridedBatchedEx", cublas.multiply);
 }
 
-void open_shapes(const Library& library, Cudnn& cudnn) {
+void open_cudnn(Cudnn& cudnn, std::string& missing) {
+  const Library library(cudnn_names, missing);
+  library.find("cudnnCreate", cudnn.create);
+  library.find("cudnnDestroy", cudnn.destroy);
+  library.find("cudnnGetVersion", cudnn.version);
+  library.find("cudnnGetErrorString", cudnn.error_text);
   library.find("cudnnCreateTensorDescriptor", cudnn.create_tensor);
   library.find("cudnnDestroyTensorDescriptor", cudnn.destroy_tensor);
   library.find("cudnnSetTensorNdDescriptorEx", cudnn.set_tensor);
@@ -80,15 +85,6 @@ void open_shapes(const Library& library, Cudnn& cudnn) {
   library.find("cudnnSetConvolutionNdDescriptor", cudnn.set_convolution);
   library.find("cudnnSetConvolutionGroupCount", cudnn.set_groups);
   library.find("cudnnSetConvolutionMathType", cudnn.set_math);
-}
-
-void open_cudnn(Cudnn& cudnn, std::string& missing) {
-  const Library library(cudnn_names, missing);
-  library.find("cudnnCreate", cudnn.create);
-  library.find("cudnnDestroy", cudnn.destroy);
-  library.find("cudnnGetVersion", cudnn.version);
-  library.find("cudnnGetErrorString", cudnn.error_text);
-  open_shapes(library, cudnn);
   library.find("cudnnFindConvolutionForwardAlgorithm", cudnn.find_forward);
   library.find("cudnnFindConvolutionBackwardDataAlgorithm", cudnn.find_input_gradient);
   library.find("cudnnFindConvolutionBackwardFilterAlgorithm", cudnn.find_weight_gradient);

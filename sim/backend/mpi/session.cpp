@@ -18,15 +18,12 @@
 namespace farandole { inline namespace backend {
 namespace {
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find_first_of(",\n"));
-}
-
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
-  return first_line({text.data(), static_cast<std::size_t>(length)});
+  const std::string whole(text.data(), static_cast<std::size_t>(length));
+  return whole.substr(0, whole.find_first_of(",\n"));
 }
 
 class MpiRuntime {
@@ -124,17 +121,11 @@ static std::string mpi_version() {
   return fmt::format("{}, standard {}.{}", library_version(), version, subversion);
 }
 
-namespace {
-
-std::unique_ptr<Session> open_mpi_session(const SessionOptions& options) {
-  return std::make_unique<MpiSession>(options);
-}
-
-}  // namespace
-
 void farandole_mpi_backend(BackendRow& row) {
   row.version = mpi_version();
-  row.open = open_mpi_session;
+  row.open = [](const SessionOptions& options) -> std::unique_ptr<Session> {
+    return std::make_unique<MpiSession>(options);
+  };
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "simulate/invariant.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace backend {
 Replay::Replay(ReplaySite site, Session& session)
@@ -277,15 +278,13 @@ Seconds last_of_all(Endpoint& endpoint, Seconds own) {
 Iteration iteration_of_all(Endpoint& endpoint, const LocalIteration& own, Seconds before) {
   const auto last = [&](Seconds moment) { return last_of_all(endpoint, moment); };
   const IterationMoments moments{before, last(own.fed), last(own.synchronised), last(own.end)};
-  std::vector<Busy> computed;
-  for (const Busy& task : own.computed) computed.push_back({last(task.from), last(task.to)});
-  std::vector<Busy> busy;
-  for (const LocalTimes& times : own.communications) {
-    busy.push_back({last(times.begin), last(times.end), times.operation});
-  }
+  const auto over_all = [&](const Busy& task) { return Busy{last(task.from), last(task.to)}; };
+  const std::vector<Busy> computed = mapped(own.computed, over_all);
+  std::vector<Busy> busy = mapped(own.communications, [&](const LocalTimes& times) {
+    return Busy{last(times.begin), last(times.end), times.operation};
+  });
   std::ranges::stable_sort(busy, {}, &Busy::from);
-  std::vector<Busy> negotiated;
-  for (const Busy& each : own.negotiated) negotiated.push_back({last(each.from), last(each.to)});
+  std::vector<Busy> negotiated = mapped(own.negotiated, over_all);
   std::ranges::stable_sort(negotiated, {}, &Busy::from);
   return iteration_of(moments, computed, busy, negotiated);
 }

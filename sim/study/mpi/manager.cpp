@@ -73,6 +73,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr int rank_of_manager = 0;
 
+/// A worker of an MPI team: does the manager's tasks, one after the other, in a forked process. The rank itself only
+/// carries messages, so that it is heard of while a task is under way and survives its crash; the forked process never
+/// touches MPI.
 class Carrier {
  public:
   Carrier(Mailbox& mailbox, const Work& work) : mailbox_(mailbox), work_(work) {}

@@ -144,9 +144,4 @@ class Manager {
 /// Starts MPI; leaves `team` null where MPI knows of this process only.
 extern "C" __attribute__((visibility("default"))) void farandole_join_mpi_team(std::unique_ptr<Team>& team);
 
-// A worker of an MPI team: does the manager's tasks, one after the other, in a forked process.
-//
-// Called by the team (manager.cpp). The rank itself only carries messages, so that it is heard of while a task is under
-// way and survives its crash; the forked process never touches MPI.
-
 }}  // namespace farandole::study

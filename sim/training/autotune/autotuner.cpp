@@ -140,9 +140,6 @@ GaussianProcess::Posterior GaussianProcess::predict(const Matrix& places) const 
 
 namespace {
 
-using Vector = Eigen::VectorXd;
-using Matrix = Eigen::MatrixXd;
-
 constexpr int most_bfgs_steps = 100;
 constexpr double flat = 1e-5;  // relative to the place, as LBFGS++ stops
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "config/section.hpp"
 #include "training/pasted/translation.hpp"
 
 namespace farandole { inline namespace training {
@@ -24,7 +25,7 @@ void take_strategy(const Value& value, Translation& translation) {
 /// Of FSDP2 true or false; before it, the sharding strategy.
 void take_reshard(const Value& value, Translation& translation) {
   if (value.is_string()) return take_strategy(value, translation);
-  translation.set("reshard_after_forward", read_flag(value), value);
+  translation.set("reshard_after_forward", read<bool>(value), value);
 }
 
 void take_wrapping(const Value& value, Translation& translation) {

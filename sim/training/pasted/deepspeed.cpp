@@ -83,7 +83,7 @@ PastedKey half_precision(const char* name) {
             Section section(value);
             const Value enabled = section.child("enabled");
             const bool is_open = enabled.is_string() && read<std::string>(enabled) == "auto";
-            if (is_open ? translation.into().precision != name : !read_flag(enabled)) return;
+            if (is_open ? translation.into().precision != name : !read<bool>(enabled)) return;
             expect_precision(enabled, name, translation);
             translation.set_usual("communication_data_type", std::string(name), enabled);
           }};

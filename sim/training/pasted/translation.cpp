@@ -14,15 +14,6 @@
 namespace farandole { inline namespace training {
 namespace {
 
-Node::Object& members_of(Pasted& pasted) {
-  return std::get<Node::Object>(pasted.strategy.value);
-}
-
-bool is_auto(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value.node().value);
-  return text != nullptr && *text == "auto";
-}
-
 bool is_off(const Value& value) {
   const auto& node = value.node().value;
   if (std::holds_alternative<std::nullptr_t>(node)) return true;
@@ -59,7 +50,7 @@ void Translation::set_usual(const std::string& key, decltype(Node::value) value,
   if (find(key) != nullptr) return;
   Node node = because.node();
   node.value = std::move(value);
-  members_of(pasted_).push_back({key, std::move(node)});
+  std::get<Node::Object>(pasted_.strategy.value).push_back({key, std::move(node)});
 }
 
 void translate(const Value& object, std::span<const PastedKey> keys, Translation& translation) {
@@ -68,7 +59,8 @@ void translate(const Value& object, std::span<const PastedKey> keys, Translation
   for (const auto& [name, value] : object.members()) {
     const auto row = std::ranges::find(keys, name, &PastedKey::name);
     if (row == keys.end()) object.fail("a key that is known", quoted(name), suggestion(name, known));
-    if (!is_auto(value)) row->take(value, translation);
+    const auto* text = std::get_if<std::string>(&value.node().value);
+    if (text == nullptr || *text != "auto") row->take(value, translation);
   }
 }
 
@@ -105,10 +97,6 @@ std::int64_t pasted_count(const Value& value) {
   return static_cast<std::int64_t>(*number);
 }
 
-bool read_flag(const Value& value) {
-  return read<bool>(value);
-}
-
 void expect_batch(const Value& value, Translation& translation) {
   const std::int64_t batch = translation.into().batch_per_rank;
   if (batch == 0 || pasted_count(value) == batch) return;
@@ -130,7 +118,7 @@ std::string upper(const Value& value) {
 
 /// On where the workload computes the forward pass of its blocks again.
 void expect_recompute(const Value& value, Translation& translation) {
-  if (!read_flag(value) || translation.into().recomputes) return;
+  if (!read<bool>(value) || translation.into().recomputes) return;
   value.fail("\"recompute\" in the workload, which activation checkpointing is");
 }
 

@@ -50,7 +50,6 @@ void add_rows(std::vector<PastedKey>& keys, PastedKey (*row)(std::string), std::
 
 /// The whole number that a JSON number is, 5e8 too.
 std::int64_t pasted_count(const Value& value);
-bool read_flag(const Value& value);
 void expect_batch(const Value& value, Translation& translation);  // of a rank
 void expect_precision(const Value& value, const std::string& precision, Translation& translation);
 

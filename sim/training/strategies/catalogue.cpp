@@ -27,17 +27,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> with_replicas_of_several{"ddp", "fsdp", "zero"};
 
-/// "tensor_parallel", how many neighbouring ranks compute every layer together, and "sequence_parallel"; "pipeline",
-/// how many stages have some of the layers each, and "pipeline_blocks".
-struct Replica {
-  int tensor_parallel = 1;
-  bool sequence_parallel = false;
-  int pipeline = 1;
-  std::vector<int> pipeline_blocks{};
-  int expert_parallel = 1;
-  double expert_imbalance = 1;
-};
-
 /// How often the ranks are divided that way.
 int read_divisor(Section& section, const char* key, const std::string& kind, int ranks) {
   const auto given = section.maybe(key);
@@ -62,7 +51,7 @@ std::vector<int> read_pipeline_blocks(Section& section, int pipeline) {
 }
 
 /// "expert_parallel", how many neighbouring replicas share the experts of a layer, and "expert_imbalance".
-void read_experts(Section& section, const std::string& kind, int replicas, Replica& replica) {
+void read_experts(Section& section, const std::string& kind, int replicas, StrategyChoice& replica) {
   const auto group = section.maybe("expert_parallel");
   const auto imbalance = section.maybe("expert_imbalance");
   if (group) replica.expert_parallel = read_between(*group, 1, replicas);
@@ -80,8 +69,10 @@ void read_experts(Section& section, const std::string& kind, int replicas, Repli
   }
 }
 
-Replica read_replica(Section& section, const std::string& kind, int ranks) {
-  Replica read_values;
+/// "tensor_parallel", how many neighbouring ranks compute every layer together, and "sequence_parallel"; "pipeline",
+/// how many stages have some of the layers each, and "pipeline_blocks". Nothing else of the choice.
+StrategyChoice read_replica(Section& section, const std::string& kind, int ranks) {
+  StrategyChoice read_values;
   read_values.tensor_parallel = read_divisor(section, "tensor_parallel", kind, ranks);
   read_values.pipeline = read_divisor(section, "pipeline", kind, ranks / read_values.tensor_parallel);
   read_values.pipeline_blocks = read_pipeline_blocks(section, read_values.pipeline);
@@ -94,7 +85,7 @@ Replica read_replica(Section& section, const std::string& kind, int ranks) {
   return read_values;
 }
 
-void take(StrategyChoice& choice, Replica replica) {
+void take(StrategyChoice& choice, StrategyChoice replica) {
   choice.tensor_parallel = replica.tensor_parallel;
   choice.sequence_parallel = replica.sequence_parallel;
   choice.pipeline = replica.pipeline;
@@ -127,8 +118,8 @@ StrategyChoice read_strategy(const Value& where, const std::map<std::string, std
   for (const StrategyRow& row : strategies()) {
     known.push_back(row.name);
     if (row.name != wanted) continue;
-    Replica replica = read_replica(section, wanted, ranks);
-    const int of_replica = replica.tensor_parallel * replica.pipeline;
+    StrategyChoice replica = read_replica(section, wanted, ranks);
+    const int of_replica = replica.replica();
     StrategyChoice choice = row.read(
         {section, environment, ranks / of_replica, replica.pipeline, std::min(ranks, ranks_per_node) / of_replica});
     choice.kind = row.name;

@@ -24,6 +24,7 @@
 #include "training/strategies/bucketed.hpp"
 #include "training/strategies/rows.hpp"
 #include "units/format.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace training {
 namespace {
@@ -51,13 +52,18 @@ Bucket ddp_bucket(const Ddp& ddp, const StrategySite& site, std::vector<int> gra
   return bucket;
 }
 
+std::vector<int> in_backward_order(const Job& job) {
+  std::vector<int> order(job.gradients.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 /// Gradients of experts travel by themselves, between those ranks that have the same.
 void add_buckets(const Ddp& ddp, const StrategySite& site, const std::vector<int>& gradients, std::vector<Bucket>& to) {
   for (const bool of_experts : {false, true}) {
-    std::vector<int> own;
-    for (const int gradient : gradients) {
-      if (site.job.gradients[static_cast<std::size_t>(gradient)].is_of_experts == of_experts) own.push_back(gradient);
-    }
+    std::vector<int> own = those_of(gradients, [&](int gradient) {
+      return site.job.gradients[static_cast<std::size_t>(gradient)].is_of_experts == of_experts;
+    });
     if (own.empty()) continue;
     to.push_back(ddp_bucket(ddp, site, std::move(own)));
     if (of_experts) to.back().group = Group::expert_replicas;
@@ -71,19 +77,11 @@ std::unique_ptr<Strategy> make_ddp(const Ddp& ddp, const StrategySite& site) {
   BucketPlan plan;
   for (const auto& gradients : buckets) add_buckets(ddp, site, gradients, plan.buckets);
   if (rebuilds && buckets.size() > 1) {
-    std::vector<int> all(site.job.gradients.size());
-    std::iota(all.begin(), all.end(), 0);
-    add_buckets(ddp, site, all, plan.first);
+    add_buckets(ddp, site, in_backward_order(site.job), plan.first);
   }
   if (!rebuilds) plan.used_map = 4_B * static_cast<double>(site.job.gradients.size());
   if (ddp.broadcast_buffers) plan.broadcast = site.job.buffer_bytes();
   return std::make_unique<Bucketed>(site, std::move(plan));
-}
-
-/// What the hooks queue. Without a copy or a communication hook a gradient is divided where it is.
-GradientHooks hooks_of(const Ddp& ddp) {
-  const bool is_idle = ddp.bucket_view && ddp.compression.kind != Compression::none;
-  return {is_idle ? 0 : read_and_write};
 }
 
 /// "bucket_cap", or as PyTorch has it "bucket_cap_mb".
@@ -130,7 +128,9 @@ StrategyChoice read_ddp(const StrategyInput& input) {
   read_overlap(input.section, choice);
   read_streams(input.section, choice);
   ignore_environment(input, choice);
-  choice.hooks = hooks_of(ddp);
+  // What the hooks queue. Without a copy or a communication hook a gradient is divided where it is.
+  const bool is_idle = ddp.bucket_view && ddp.compression.kind != Compression::none;
+  choice.hooks = GradientHooks{is_idle ? 0 : read_and_write};
   choice.make = [ddp](const StrategySite& site) { return make_ddp(ddp, site); };
   return choice;
 }
@@ -151,12 +151,6 @@ std::vector<std::vector<int>> filled(const Job& job, const std::vector<int>& ord
   return buckets;
 }
 
-std::vector<int> in_backward_order(const Job& job) {
-  std::vector<int> order(job.gradients.size());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
 }  // namespace
 
 std::vector<std::vector<int>> ddp_buckets(const Job& job, Bytes first_bucket, Bytes bucket_cap) {
@@ -173,10 +167,8 @@ std::vector<std::vector<int>> registered_buckets(const Job& job, Bytes first_buc
 
 std::vector<Bucket> usual_ddp_buckets(const StrategySite& site) {
   const Ddp usual;
-  std::vector<Bucket> buckets;
-  for (const auto& gradients : ddp_buckets(site.job, usual.first_bucket, usual.bucket_cap))
-    buckets.push_back(ddp_bucket(usual, site, gradients));
-  return buckets;
+  return mapped(ddp_buckets(site.job, usual.first_bucket, usual.bucket_cap),
+                [&](const std::vector<int>& gradients) { return ddp_bucket(usual, site, gradients); });
 }
 
 StrategyRow ddp_strategy() {

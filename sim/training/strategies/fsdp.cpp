@@ -1,5 +1,6 @@
 // PyTorch's FullyShardedDataParallel, and its fully_shard (FSDP2).
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <variant>
 
@@ -15,33 +16,25 @@ namespace farandole { inline namespace training {
 namespace {
 
 struct Kind {
-  std::string name;
+  const char* name;
   bool parameters;  // sharded
   bool reshards;
   bool in_groups;
 };
 
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> rows{{"FULL_SHARD", true, true, false},
-                                      {"SHARD_GRAD_OP", true, false, false},
-                                      {"HYBRID_SHARD", true, true, true},
-                                      {"_HYBRID_SHARD_ZERO2", true, false, true},
-                                      {"NO_SHARD", false, false, false}};
-  return rows;
-}
+constexpr std::array kinds{Kind{"FULL_SHARD", true, true, false}, Kind{"SHARD_GRAD_OP", true, false, false},
+                           Kind{"HYBRID_SHARD", true, true, true}, Kind{"_HYBRID_SHARD_ZERO2", true, false, true},
+                           Kind{"NO_SHARD", false, false, false}};
 
 struct Prefetch {
-  std::string name;
+  const char* name;
   BackwardPrefetch when;
 };
 
 /// The last is what accelerate calls PyTorch's None.
-const std::vector<Prefetch>& prefetches() {
-  static const std::vector<Prefetch> rows{{"BACKWARD_PRE", BackwardPrefetch::before},
-                                          {"BACKWARD_POST", BackwardPrefetch::after},
-                                          {"NO_PREFETCH", BackwardPrefetch::none}};
-  return rows;
-}
+constexpr std::array prefetches{Prefetch{"BACKWARD_PRE", BackwardPrefetch::before},
+                                Prefetch{"BACKWARD_POST", BackwardPrefetch::after},
+                                Prefetch{"NO_PREFETCH", BackwardPrefetch::none}};
 
 struct Type {
   std::string name;
@@ -102,7 +95,7 @@ StrategyChoice read_fsdp(const StrategyInput& input) {
   StrategyChoice choice;
   ShardedPlan plan;
   const auto given = section.maybe("sharding_strategy");
-  const Kind& sharding = given ? read_named(*given, "a sharding strategy", kinds(), &Kind::name) : kinds().front();
+  const Kind& sharding = given ? read_named(*given, "a sharding strategy", kinds, &Kind::name) : kinds.front();
   read_group(section, input, sharding, plan);
   if (!sharding.parameters) plan.shards = 1;
   plan.reshards = sharding.reshards;
@@ -111,7 +104,7 @@ StrategyChoice read_fsdp(const StrategyInput& input) {
   plan.in_flight = limits ? 2 : 0;
   const auto prefetch = section.maybe("backward_prefetch");
   const Prefetch& prefetching =
-      prefetch ? read_named(*prefetch, "a way to prefetch", prefetches(), &Prefetch::name) : prefetches().front();
+      prefetch ? read_named(*prefetch, "a way to prefetch", prefetches, &Prefetch::name) : prefetches.front();
   plan.backward_prefetch = prefetching.when;
   plan.parameter_element = read_type(section, "param_dtype", choice, "bf16");
   plan.gradient_element = read_type(section, "reduce_dtype", choice, "fp32");

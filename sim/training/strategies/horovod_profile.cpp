@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "units/mapped.hpp"
+
 namespace farandole { inline namespace training {
 namespace {
 
@@ -107,6 +109,14 @@ struct Context {
   const Value& where;
 };
 
+int whole_number(const Context& c, std::string_view what, double most) {
+  const double value = number(c.name, c.text, what, c.where);
+  if (value != std::floor(value) || value > most) {
+    c.where.fail(fmt::format("{}, a whole number up to {}", c.name, most), quoted(c.text));
+  }
+  return static_cast<int>(value);
+}
+
 void fusion_threshold(Context c) {
   c.profile.fusion_threshold = Bytes(number(c.name, c.text, "a bare number of bytes", c.where));
   c.profile.tunable.fusion_threshold = false;
@@ -123,13 +133,9 @@ void cycle_time(Context c) {
 }
 
 void cache_capacity(Context c) {
-  const double capacity = number(c.name, c.text, "a number of tensors", c.where);
-  constexpr double most = 1e9;
-  if (capacity != std::floor(capacity) || capacity > most) {
-    c.where.fail(fmt::format("{}, a whole number up to {}", c.name, most), quoted(c.text));
-  }
+  const int capacity = whole_number(c, "a number of tensors", 1e9);
   if (c.profile.cache_capacity > 0) {
-    c.profile.cache_capacity = static_cast<int>(capacity);
+    c.profile.cache_capacity = capacity;
     c.profile.tunable.cache_enabled = false;
   } else {
     c.ignored.push_back(fmt::format("{} (Horovod {} has no response cache)", c.name, c.profile.version));
@@ -162,22 +168,8 @@ void hierarchical_allgather(Context c) {
   c.profile.tunable.hierarchical_allgather = false;
 }
 
-/// Without NCCL there is none (scenario/read_scenario.cpp).
-void torus_allreduce(Context c) {
-  if (is_known(c, "0.26.0", "torus allreduce")) c.profile.torus_allreduce = on(c);
-}
-
 void num_nccl_streams(Context c) {
-  constexpr double most = 64;
-  const double streams = number(c.name, c.text, "a number of streams", c.where);
-  if (streams != std::floor(streams) || streams > most) {
-    c.where.fail(fmt::format("{}, a whole number up to {}", c.name, most), quoted(c.text));
-  }
-  c.profile.streams = std::max(1, static_cast<int>(streams));
-}
-
-void batch_d2d_memcopies(Context c) {
-  if (is_known(c, "0.21.0", "batched copies")) c.profile.batched_copies = on(c);
+  c.profile.streams = std::max(1, whole_number(c, "a number of streams", 64));
 }
 
 /// What it changes is when a framework's host may go on, which has no part in the simulation.
@@ -194,10 +186,6 @@ void controller(Context c) {
   if (!is_known(c, "0.18.0", "choice of controllers") || name == "mpi") return;
   const bool gathers = is_at_least(c.profile.version, "0.26.0");
   c.profile.negotiation = gathers ? Negotiation::gloo_gather : Negotiation::gloo_allgather;
-}
-
-void disable_group_fusion(Context c) {
-  c.profile.fuses_groups = !on(c);
 }
 
 /// Since 0.16.0; older ones never look at it.
@@ -279,11 +267,17 @@ constexpr std::array environment_variables{
     EnvironmentVariable{"HOROVOD_DISABLE_NVTX_RANGES", no_meaning},
     EnvironmentVariable{"HOROVOD_DYNAMIC_PROCESS_SETS", no_meaning},
     EnvironmentVariable{"HOROVOD_ADASUM_MPI_CHUNK_SIZE", no_meaning},
-    EnvironmentVariable{"HOROVOD_BATCH_D2D_MEMCOPIES", batch_d2d_memcopies},
+    EnvironmentVariable{"HOROVOD_BATCH_D2D_MEMCOPIES",
+                        [](Context c) {
+                          if (is_known(c, "0.21.0", "batched copies")) c.profile.batched_copies = on(c);
+                        }},
     EnvironmentVariable{"HOROVOD_ENABLE_ASYNC_COMPLETION", enable_async_completion},
     EnvironmentVariable{"HOROVOD_ENABLE_XLA_OPS", must_be_off},
-    EnvironmentVariable{"HOROVOD_TORUS_ALLREDUCE", torus_allreduce},
-    EnvironmentVariable{"HOROVOD_DISABLE_GROUP_FUSION", disable_group_fusion},
+    EnvironmentVariable{"HOROVOD_TORUS_ALLREDUCE",  // without NCCL there is none (scenario/read_scenario.cpp)
+                        [](Context c) {
+                          if (is_known(c, "0.26.0", "torus allreduce")) c.profile.torus_allreduce = on(c);
+                        }},
+    EnvironmentVariable{"HOROVOD_DISABLE_GROUP_FUSION", [](Context c) { c.profile.fuses_groups = !on(c); }},
     EnvironmentVariable{"HOROVOD_HIERARCHICAL_ALLREDUCE", hierarchical_allreduce},
     EnvironmentVariable{"HOROVOD_HIERARCHICAL_ALLGATHER", hierarchical_allgather},
     // In the order of their names: HOROVOD_AUTOTUNE itself comes before its details.
@@ -301,13 +295,11 @@ std::vector<std::string> apply_environment(HorovodProfile& profile,
                                            const std::map<std::string, std::string>& environment, const Value& where) {
   std::vector<std::string> ignored;
   for (const auto& [name, text] : environment) {
-    const EnvironmentVariable* found = nullptr;
-    std::vector<std::string> known;
-    for (const EnvironmentVariable& variable : environment_variables) {
-      if (name == variable.name) found = &variable;
-      known.emplace_back(variable.name);
+    const auto* found = std::ranges::find(environment_variables, name, &EnvironmentVariable::name);
+    if (found == environment_variables.end()) {
+      const auto name_of = [](const EnvironmentVariable& known) { return std::string(known.name); };
+      where.fail("a HOROVOD_* setting", quoted(name), suggestion(name, mapped(environment_variables, name_of)));
     }
-    if (found == nullptr) where.fail("a HOROVOD_* setting", quoted(name), suggestion(name, known));
     found->apply({profile, ignored, name, text, where});
   }
   return ignored;

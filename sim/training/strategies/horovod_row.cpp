@@ -81,12 +81,6 @@ std::optional<AdasumSite> adasum_site(bool adasum, const StrategySite& site) {
   return AdasumSite{site.ranks, sums_first ? site.ranks_per_node : 1, site.control_latency, site.memory_bandwidth};
 }
 
-/// The software's cost of a message is the network's: through the kernel, as over TCP, or past it.
-CoordinatorCosts costs_of(Seconds latency) {
-  constexpr Seconds through_the_kernel = 10_us;
-  return latency >= through_the_kernel ? coordinator_over_tcp() : coordinator_past_the_kernel();
-}
-
 Settings effective(const HorovodProfile& profile, Seconds coordinator_per_message) {
   Settings settings{{"version", profile.version},
                     {"fusion_threshold", format(profile.fusion_threshold)},
@@ -111,8 +105,10 @@ struct CoordinatorSettings {
   std::optional<Seconds> received;
   std::optional<Seconds> sent;
 
+  /// The software's cost of a message is the network's: through the kernel, as over TCP, or past it.
   [[nodiscard]] ControlPlane on(Seconds latency) const {
-    const CoordinatorCosts costs = costs_of(latency);
+    const bool is_past_the_kernel = latency < 10_us;
+    const CoordinatorCosts& costs = is_past_the_kernel ? coordinator_past_the_kernel() : coordinator_over_tcp();
     return {latency, request.value_or(coordinator_request().used), received.value_or(costs.received.used),
             sent.value_or(costs.sent.used)};
   }

@@ -5,25 +5,16 @@
 
 #include "collective/tensor_placement.hpp"
 #include "training/coding.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace training {
 namespace {
 
-std::vector<Variable> kept_variables(const Job& job, const ServerPlan& plan) {
-  std::vector<Variable> kept;
-  std::ranges::copy_if(job.variables, std::back_inserter(kept),
-                       [&](const Variable& variable) { return variable.gradient >= 0 || !plan.replicated; });
-  return kept;
-}
-
-bool is_half_precision(Compression kind) {
-  return kind == Compression::fp16 || kind == Compression::bf16;
-}
-
 /// Replicas fetch the mean of gradients, other workers the variable, which is fp32; half precision is of both.
 Bytes pulled(const ServerPlan& plan, const Variable& variable, const Gradient& gradient) {
   const Bytes whole = plan.replicated ? gradient.size : variable.size;
-  return is_half_precision(plan.compression.kind) ? std::min(whole, variable.size / 2) : whole;
+  const bool is_half = plan.compression.kind == Compression::fp16 || plan.compression.kind == Compression::bf16;
+  return is_half ? std::min(whole, variable.size / 2) : whole;
 }
 
 /// The whole variable, on no server yet.
@@ -57,9 +48,9 @@ Bytes server_traffic(const Shard& shard, double pushes, int slots) {
 }
 
 std::vector<Shard> shards_of(const Job& job, const ServerPlan& plan, BytesPerSecond memory_bandwidth) {
-  const std::vector<Variable> variables = kept_variables(job, plan);
-  std::vector<Bytes> sizes;
-  for (const Variable& variable : variables) sizes.push_back(variable.size);
+  const auto variables =
+      those_of(job.variables, [&](const Variable& one) { return one.gradient >= 0 || !plan.replicated; });
+  const std::vector<Bytes> sizes = mapped(variables, &Variable::size);
   std::vector<int> servers;
   if (const TensorPlacement* row = find_tensor_placement(plan.placement)) servers = row->place(sizes, plan.servers);
   std::vector<Shard> shards;

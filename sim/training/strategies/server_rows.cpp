@@ -16,12 +16,9 @@ constexpr const char* one_per_node = "one per node";
 
 constexpr std::array modes{ServerMode::synchronous, ServerMode::asynchronous, ServerMode::stale_synchronous};
 
-ServerMode read_mode(const Value& where) {
-  return read_named(where, "a mode of parameter servers", modes, [](ServerMode mode) { return name(mode); });
-}
-
 void read_mode(Section& section, ServerPlan& plan) {
-  if (const auto mode = section.maybe("mode")) plan.mode = read_mode(*mode);
+  if (const auto mode = section.maybe("mode"))
+    plan.mode = read_named(*mode, "a mode of parameter servers", modes, [](ServerMode one) { return name(one); });
   if (const auto bound = section.maybe("bound")) {
     if (plan.mode != ServerMode::stale_synchronous) bound->fail("no \"bound\" unless \"mode\" is stale_synchronous");
     plan.bound = read_at_least(*bound, 0);

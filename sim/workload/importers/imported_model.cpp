@@ -9,6 +9,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "units/mapped.hpp"
+
 namespace farandole { inline namespace workload {
 namespace {
 
@@ -30,9 +32,7 @@ std::string layer_text(const ImportedLayer& layer) {
   if (layer.macs > 0) text += fmt::format(R"(, "macs": {})", layer.macs);
   text += fmt::format(R"(, "input": {}, "output": {})", shape_text(layer.input), shape_text(layer.output));
   if (layer.tensors.empty()) return text + "}";
-  std::vector<std::string> tensors;
-  for (const Tensor& tensor : layer.tensors) tensors.push_back(tensor_text(tensor));
-  return text + fmt::format(R"(, "tensors": [{}]}})", fmt::join(tensors, ", "));
+  return text + fmt::format(R"(, "tensors": [{}]}})", fmt::join(mapped(layer.tensors, tensor_text), ", "));
 }
 
 struct Totals {
@@ -61,8 +61,7 @@ bool begins_word(std::string_view name, std::size_t at) {
 
 void write_model(const ImportedModel& model, const std::string& schema, std::ostream& out) {
   const Totals totals = totals_of(model);
-  std::vector<std::string> layers;
-  for (const ImportedLayer& layer : model.layers) layers.push_back("        " + layer_text(layer));
+  const auto layers = mapped(model.layers, [](const auto& layer) { return "        " + layer_text(layer); });
   fmt::print(out, R"({{
   "$schema": {},
   "name": {},

@@ -78,21 +78,14 @@ void add_bias(const KerasSite& site, bool has_bias, Whole size, KerasParts& part
   if (has_bias) parts.tensors.push_back(tensor(site, "bias", {size}));
 }
 
+template <bool is_transposed>
 void convolution(const KerasSite& site, KerasParts& parts) {
   const Whole in = channels(site.input);
   const Whole out = channels(site.output);
   const Kernel kernel = kernel_of(site, product({in, out}), 0, out);
-  parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {in, out}))};
-  parts.macs = product({kernel.area, in, out, positions(site.output)});
-  add_bias(site, kernel.has_bias, out, parts);
-}
-
-void transposed_convolution(const KerasSite& site, KerasParts& parts) {
-  const Whole in = channels(site.input);
-  const Whole out = channels(site.output);
-  const Kernel kernel = kernel_of(site, product({in, out}), 0, out);
-  parts.tensors = {tensor(site, "kernel", joined(kernel_extents(kernel.area), {out, in}))};
-  parts.macs = product({kernel.area, in, out, positions(site.input)});
+  const Extents extents = kernel_extents(kernel.area);
+  parts.tensors = {tensor(site, "kernel", is_transposed ? joined(extents, {out, in}) : joined(extents, {in, out}))};
+  parts.macs = product({kernel.area, in, out, positions(is_transposed ? site.input : site.output)});
   add_bias(site, kernel.has_bias, out, parts);
 }
 
@@ -128,7 +121,8 @@ void dense(const KerasSite& site, KerasParts& parts) {
 }
 
 /// `trained` of up to two vectors; batch normalisation has two more that are statistics.
-void normalisation(const KerasSite& site, Whole statistics, KerasParts& parts) {
+template <Whole statistics>
+void normalisation(const KerasSite& site, KerasParts& parts) {
   const Whole size = channels(site.output);
   const Whole trained = site.row->parameters - statistics * size;
   if (trained != 0 && trained != size && trained != 2 * size) {
@@ -139,13 +133,6 @@ void normalisation(const KerasSite& site, Whole statistics, KerasParts& parts) {
   if (trained >= size) parts.tensors.push_back(tensor(site, "beta", {size}));
 }
 
-void batch_normalisation(const KerasSite& site, KerasParts& parts) {
-  normalisation(site, 2, parts);
-}
-void other_normalisation(const KerasSite& site, KerasParts& parts) {
-  normalisation(site, 0, parts);
-}
-
 void embedding(const KerasSite& site, KerasParts& parts) {
   const Whole size = channels(site.output);
   if (site.row->parameters % size != 0) refuse_layer(site, "words x size parameters");
@@ -153,7 +140,8 @@ void embedding(const KerasSite& site, KerasParts& parts) {
 }
 
 /// gates x units x (inputs + units), and one or two biases of gates x units.
-void recurrent(const KerasSite& site, Whole gates, KerasParts& parts) {
+template <Whole gates>
+void recurrent(const KerasSite& site, KerasParts& parts) {
   const Whole in = channels(site.input);
   const Whole units = channels(site.output);
   const Whole each = gates * units;
@@ -163,16 +151,6 @@ void recurrent(const KerasSite& site, Whole gates, KerasParts& parts) {
   parts.tensors = {tensor(site, "kernel", {in, each}), tensor(site, "recurrent_kernel", {units, each})};
   parts.macs = product({positions(site.input), each, in + units});
   if (bias > 0) parts.tensors.push_back(tensor(site, "bias", {bias}));
-}
-
-void long_short_term(const KerasSite& site, KerasParts& parts) {
-  recurrent(site, 4, parts);
-}
-void gated(const KerasSite& site, KerasParts& parts) {
-  recurrent(site, 3, parts);
-}
-void simple_recurrent(const KerasSite& site, KerasParts& parts) {
-  recurrent(site, 1, parts);
 }
 
 void slope(const KerasSite& site, KerasParts& parts) {
@@ -189,27 +167,27 @@ struct KerasClass {
 
 constexpr std::array classes{
     KerasClass{"Dense", "linear", dense},
-    KerasClass{"Conv1D", "conv1d", convolution},
-    KerasClass{"Conv2D", "conv2d", convolution},
-    KerasClass{"Conv3D", "conv3d", convolution},
-    KerasClass{"Convolution2D", "conv2d", convolution},
-    KerasClass{"Conv1DTranspose", "conv_transpose1d", transposed_convolution},
-    KerasClass{"Conv2DTranspose", "conv_transpose2d", transposed_convolution},
-    KerasClass{"Conv3DTranspose", "conv_transpose3d", transposed_convolution},
+    KerasClass{"Conv1D", "conv1d", convolution<false>},
+    KerasClass{"Conv2D", "conv2d", convolution<false>},
+    KerasClass{"Conv3D", "conv3d", convolution<false>},
+    KerasClass{"Convolution2D", "conv2d", convolution<false>},
+    KerasClass{"Conv1DTranspose", "conv_transpose1d", convolution<true>},
+    KerasClass{"Conv2DTranspose", "conv_transpose2d", convolution<true>},
+    KerasClass{"Conv3DTranspose", "conv_transpose3d", convolution<true>},
     KerasClass{"DepthwiseConv1D", "depthwise_conv1d", depthwise_convolution},
     KerasClass{"DepthwiseConv2D", "depthwise_conv2d", depthwise_convolution},
     KerasClass{"SeparableConv1D", "separable_conv1d", separable_convolution},
     KerasClass{"SeparableConv2D", "separable_conv2d", separable_convolution},
-    KerasClass{"BatchNormalization", "batch_norm2d", batch_normalisation},
-    KerasClass{"BatchNormalizationV1", "batch_norm2d", batch_normalisation},
-    KerasClass{"LayerNormalization", "layer_norm", other_normalisation},
-    KerasClass{"GroupNormalization", "group_norm", other_normalisation},
+    KerasClass{"BatchNormalization", "batch_norm2d", normalisation<2>},
+    KerasClass{"BatchNormalizationV1", "batch_norm2d", normalisation<2>},
+    KerasClass{"LayerNormalization", "layer_norm", normalisation<0>},
+    KerasClass{"GroupNormalization", "group_norm", normalisation<0>},
     KerasClass{"Embedding", "embedding", embedding},
-    KerasClass{"LSTM", "lstm", long_short_term},
-    KerasClass{"CuDNNLSTM", "lstm", long_short_term},
-    KerasClass{"GRU", "gru", gated},
-    KerasClass{"CuDNNGRU", "gru", gated},
-    KerasClass{"SimpleRNN", "rnn", simple_recurrent},
+    KerasClass{"LSTM", "lstm", recurrent<4>},
+    KerasClass{"CuDNNLSTM", "lstm", recurrent<4>},
+    KerasClass{"GRU", "gru", recurrent<3>},
+    KerasClass{"CuDNNGRU", "gru", recurrent<3>},
+    KerasClass{"SimpleRNN", "rnn", recurrent<1>},
     KerasClass{"PReLU", "prelu", slope},
     KerasClass{"ReLU", "relu", nothing},
     KerasClass{"MaxPooling1D", "max_pool1d", nothing},
