@@ -61,10 +61,6 @@ Key key_of(const LibraryFit& fit) {
   return {fit.library, fit.operation, fit.ranks, fit.nodes, fit.devices_per_process};
 }
 
-int nodes_of(const MeasuredTime& row, const Topology& topology) {
-  return row.nodes.value_or((row.ranks + topology.devices_per_node - 1) / topology.devices_per_node);
-}
-
 /// Of measurements of one library, operation and place.
 LibraryFit fit_of(std::vector<MeasuredTime> rows, const Topology& topology) {
   std::ranges::sort(rows, {}, &MeasuredTime::bytes);
@@ -196,6 +192,10 @@ Seconds launching(const MeasuredTime& row) {
 /// Far above any machine, and few enough to be predicted again and again by a fit.
 constexpr int most_ranks_of_a_measurement = 32'768;
 constexpr int most_ranks_of_a_node = 1'024;
+
+int nodes_of(const MeasuredTime& row, const Topology& topology) {
+  return row.nodes.value_or((row.ranks + topology.devices_per_node - 1) / topology.devices_per_node);
+}
 
 MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology& topology) {
   const Node node{static_cast<std::int64_t>(ranks), place.line, std::make_shared<const std::string>(place.source)};

@@ -98,6 +98,9 @@ struct MeasuredPlace {
   Placement placement;
   int ranks_per_node = 1;
 };
+/// As many as ranks fill, where a row does not say.
+int nodes_of(const MeasuredTime& row, const Topology& topology);
+
 MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology& topology);
 
 /// `place` must outlive it. InputError where the library has not the operation, or needs CUDA or ROCm and the device

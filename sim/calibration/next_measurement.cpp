@@ -38,6 +38,8 @@ constexpr std::array collectives{Measurable{"allreduce", "osu_allreduce", {1024,
                                  Measurable{"allgather", "osu_allgather", {16, 4096, 1048576}, true},
                                  Measurable{"alltoall", "osu_alltoall", {16, 4096, 1048576}, true}};
 
+/// Ping-pongs and exchanges inside a node and between two; barriers, allreduces, allgathers and alltoalls of a small, a
+/// middle and a large size, on 1, 2, 4 and 8 nodes with one or all devices of each: what the machine has room for.
 class PossibleRows {
  public:
   explicit PossibleRows(const Topology& machine) : machine_(machine) {
@@ -116,12 +118,6 @@ class PossibleRows {
 
   const Topology& machine_;
 };
-
-/// Ping-pongs and exchanges inside a node and between two; barriers, allreduces, allgathers and alltoalls of a small, a
-/// middle and a large size, on 1, 2, 4 and 8 nodes with one or all devices of each: what the machine has room for.
-std::vector<PossibleRow> possible_rows(const Topology& machine) {
-  return PossibleRows(machine).all;
-}
 
 constexpr double worth_it = 0.9;  // of the variance, above which a measurement is not worth its time
 
@@ -364,7 +360,7 @@ class FittedNumbers {
 
 /// Those that the machine can run, and how long what they take and what was measured is.
 std::vector<PossibleRow> runnable(const Topology& machine, Scales& scales) {
-  std::vector<PossibleRow> rows = possible_rows(machine);
+  std::vector<PossibleRow> rows = PossibleRows(machine).all;
   std::erase_if(rows, [&](const PossibleRow& possible) {
     try {
       const Seconds taken = predict(machine, {&possible.row, 1}, NetworkSolver::own).front();

@@ -83,10 +83,6 @@ constexpr std::array of_runs{
     "ranks", "nodes", "batch_per_rank", "accumulation", "samples_per_second", "iteration_seconds"};
 constexpr std::array of_settings{"model", "variant", "precision", "gradient_type"};
 
-bool is_of_run(const std::string& column) {
-  return std::ranges::find(of_runs, column) != of_runs.end();
-}
-
 std::string first_word(const std::string& column) {
   return column.substr(0, column.find('_'));
 }
@@ -140,7 +136,7 @@ void add_line(const TextLine& line, const std::vector<std::string>& columns,
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].empty()) continue;
     Node value = number_or_text(cells[i], line, source);
-    if (is_of_run(columns[i])) {
+    if (std::ranges::find(of_runs, columns[i]) != of_runs.end()) {
       run.push_back({columns[i], std::move(value)});
     } else {
       setting += fmt::format("{}={}\n", columns[i], cells[i]);
@@ -153,8 +149,10 @@ void add_line(const TextLine& line, const std::vector<std::string>& columns,
 }
 
 /// Of runs of one setting those that are to be predicted from the others.
-std::vector<TrainingRow> rows_of_setting(const Document& scenario, const std::vector<OwnRun>& runs,
-                                         const std::string& family) {
+std::vector<TrainingRow> rows_of_setting(const Document& scenario, const std::vector<Value>& values,
+                                         int devices_per_node, const std::string& family) {
+  const std::vector<OwnRun> runs =
+      mapped(values, [&](const Value& value) { return read_own(value, scenario, devices_per_node); });
   if (runs.size() > most_runs) {
     runs[most_runs].where.fail(fmt::format("at most {} runs of one setting", most_runs),
                                fmt::format("{}", runs.size()));
@@ -185,10 +183,6 @@ Document bare(Document scenario) {
   return scenario;
 }
 
-std::vector<OwnRun> own_runs_of(const std::vector<Value>& values, const Document& scenario, int devices_per_node) {
-  return mapped(values, [&](const Value& value) { return read_own(value, scenario, devices_per_node); });
-}
-
 }  // namespace
 
 std::vector<TrainingRow> own_runs(const Document& scenario, int devices_per_node, const std::string& family) {
@@ -196,8 +190,7 @@ std::vector<TrainingRow> own_runs(const Document& scenario, int devices_per_node
   if (!measured) scenario.root().fail("a scenario with \"workload\": {\"measured\": [...]}");
   const auto values = measured->elements();
   if (values.empty()) measured->fail("at least one run");
-  const Document base = bare(scenario);
-  return rows_of_setting(base, own_runs_of(values, base, devices_per_node), family);
+  return rows_of_setting(bare(scenario), values, devices_per_node, family);
 }
 
 bool is_run_table(std::string_view text) {
@@ -221,8 +214,7 @@ std::vector<TrainingRow> table_runs(const std::string& file, std::string_view te
     Document base = bare(scenario);
     for (const auto& [pointer, value] : group.settings) base.set(pointer, value);
     const auto values = mapped(group.runs, [](const Node& run) { return Value(run, ""); });
-    std::ranges::move(rows_of_setting(base, own_runs_of(values, base, devices_per_node), family),
-                      std::back_inserter(rows));
+    std::ranges::move(rows_of_setting(base, values, devices_per_node, family), std::back_inserter(rows));
   }
   return rows;
 }

@@ -88,11 +88,7 @@ Unknown from_option(const std::string& text, const std::vector<Parameter>& known
 void put_unknown(std::vector<Unknown>& unknowns, Unknown added) {
   const auto same = std::ranges::find(unknowns, added.parameter.pointer,
                                       [](const Unknown& unknown) { return unknown.parameter.pointer; });
-  if (same == unknowns.end()) {
-    unknowns.push_back(std::move(added));
-  } else {
-    *same = std::move(added);
-  }
+  (same == unknowns.end() ? unknowns.emplace_back() : *same) = std::move(added);
 }
 
 /// What tables settle too, and what only runs show.

@@ -24,10 +24,6 @@ namespace {
 
 using FilePath = std::filesystem::path;
 
-std::string row_name(const TrainingPoint& point) {
-  return fmt::format("{} {}, {} ranks, {} each", point.model, point.precision, point.ranks, point.batch_per_rank);
-}
-
 std::string why_not_counted(const PublishedRow& row, const TrainingPoint& point, const ComputeTimes& single,
                             bool is_anchor) {
   if (point.ranks == 1) return "one device: an input";
@@ -166,7 +162,7 @@ ValidationPoint validate(const PublishedRow& row, const Catalogue& catalogue) {
   ValidationPoint point =
       validation_point(run.iteration, measured, why_not_counted(row, run, single, is_an_anchor(scenario)));
   point.family = row.family;
-  point.row = row_name(run);
+  point.row = fmt::format("{} {}, {} ranks, {} each", run.model, run.precision, run.ranks, run.batch_per_rank);
   point.operation = "training";
   point.ranks = run.ranks;
   point.nodes = run.nodes;

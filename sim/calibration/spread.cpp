@@ -27,8 +27,7 @@ struct LeftOut {
   std::vector<bool> judged;
 };
 
-template <class Of>
-LeftOut left_out_group(std::span<const MeasuredTime> rows, Of is_left_out) {
+LeftOut left_out_group(std::span<const MeasuredTime> rows, auto is_left_out) {
   const std::vector<bool> left_out = mapped(rows, is_left_out);
   return {left_out, left_out};
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -41,27 +40,11 @@ constexpr std::array table{
     Row{"time to sum up a byte", "/transport/reduce_rate", ParameterKind::time_per_byte, "/node"},
 };
 
-std::optional<Value> child_of(const Value& value, const std::string& key) {
-  if (value.is_array()) {
-    const auto elements = value.elements();
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), index);
-    const bool is_there = error == std::errc() && end == key.data() + key.size() && index < elements.size();
-    return is_there ? std::optional(elements[index]) : std::nullopt;
-  }
-  if (!value.is_object()) return std::nullopt;
-  Section section(value);
-  return section.maybe(key);
-}
-
-/// What a pointer names, also within arrays, whose parts Document::find does not look for.
+/// What a pointer names; the whole document where it is none.
 std::optional<Value> value_at(const Document& topology, const std::string& pointer) {
   std::optional<Value> at = topology.root();
   for (const std::string& key : split_pointer(pointer).value_or(std::vector<std::string>{})) {
-    if (!at) break;
-    const auto next = child_of(*at, key);
-    at.reset();
-    if (next) at.emplace(*next);
+    if (at) at = at->step(key);
   }
   return at;
 }

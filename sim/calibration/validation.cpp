@@ -3,24 +3,22 @@
 #include <set>
 
 #include "calibration/fit.hpp"
+#include "calibration/library_fit.hpp"
 #include "calibration/predictor.hpp"
 #include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {
 
-ValidationPoint point(const MeasuredTime& row, Seconds predicted) {
+ValidationPoint point(const MeasuredTime& row, const Topology& machine, Seconds predicted) {
   ValidationPoint result = validation_point(predicted, row.time, row.doubt.value_or(""));
   result.family = row.family;
   result.row = row_name(row);
   result.operation = row.operation;
   result.ranks = row.ranks;
+  result.nodes = nodes_of(row, machine);
   result.bytes = row.bytes;
   return result;
-}
-
-std::vector<Seconds> predict_on(const Document& topology, std::span<const MeasuredTime> measurements) {
-  return predict(read_topology(topology.root(), topology.source()), measurements);
 }
 
 /// Which fold each measurement belongs to.
@@ -37,12 +35,13 @@ std::vector<std::string> folds(std::span<const MeasuredTime> measurements, HoldO
 }  // namespace
 
 std::vector<ValidationPoint> validate(const Document& topology, std::span<const MeasuredTime> measurements) {
-  const auto predicted = predict_on(topology, measurements);
-  std::vector<ValidationPoint> points;
-  for (std::size_t i = 0; i < measurements.size(); ++i) points.push_back(point(measurements[i], predicted[i]));
+  const Topology machine = read_topology(topology.root(), topology.source());
+  const auto predicted = predict(machine, measurements);
   const auto spread = spread_in(topology);
-  for (std::size_t i = 0; spread && i < points.size(); ++i) {
-    const auto band = spread->band_of(measurements[i]);
+  std::vector<ValidationPoint> points;
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    points.push_back(point(measurements[i], machine, predicted[i]));
+    const auto band = spread ? spread->band_of(measurements[i]) : std::nullopt;
     if (band) points[i].band = Band{points[i].predicted * band->least, points[i].predicted * band->most};
   }
   return points;

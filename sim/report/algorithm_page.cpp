@@ -39,27 +39,15 @@ std::string received(Action action) {
   return action == Action::copy ? "keeps" : action == Action::reduce ? "adds" : "adds and passes on";
 }
 
-/// By how many ranks each send goes on around the ring of ranks, where all do the same; else 0.
-int common_step(const WalkedRound& round, int ranks) {
-  std::set<int> steps;
+/// What `of` says of every send, where it is the same of all and every rank sends one; else 0.
+int common(const WalkedRound& round, int ranks, auto of) {
+  std::set<int> values;
   std::set<int> senders;
   for (const Send& send : round.sends) {
-    steps.insert((send.to - send.from + ranks) % ranks);
+    values.insert(of(send));
     senders.insert(send.from);
   }
-  return steps.size() == 1 && std::cmp_equal(senders.size(), ranks) ? *steps.begin() : 0;
-}
-
-/// How far apart partners are, where every rank exchanges with one; else 0.
-int exchange_distance(const WalkedRound& round, int ranks) {
-  std::set<int> distances;
-  std::set<std::pair<int, int>> ways;
-  for (const Send& send : round.sends) {
-    distances.insert(send.from ^ send.to);
-    ways.emplace(send.from, send.to);
-  }
-  const bool is_all = distances.size() == 1 && std::cmp_equal(ways.size(), ranks);
-  return is_all ? *distances.begin() : 0;
+  return values.size() == 1 && std::cmp_equal(senders.size(), ranks) ? *values.begin() : 0;
 }
 
 bool are_alike(const std::vector<Send>& sends) {
@@ -90,11 +78,13 @@ std::string happening(const WalkedRound& round, int ranks) {
   const std::string what = counted(size, "segment");
   const std::string done = received(first.action) + (size == 1 ? " it" : " them");
   if (!are_alike(round.sends) || std::cmp_not_equal(round.sends.size(), ranks)) return one_by_one(round);
-  if (const int distance = exchange_distance(round, ranks); distance != 0) {
+  const auto apart = [](const Send& send) { return send.from ^ send.to; };
+  if (const int distance = common(round, ranks, apart); distance != 0) {
     return fmt::format("Every rank exchanges {} with the rank {} away ({} with {}), and each {} {}.", what, distance,
                        first.from, first.to, received(first.action), size == 1 ? "it" : "them");
   }
-  if (const int step = common_step(round, ranks); step != 0) {
+  const auto ahead = [&](const Send& send) { return (send.to - send.from + ranks) % ranks; };  // on the ring of ranks
+  if (const int step = common(round, ranks, ahead); step != 0) {
     const std::string to = step == 1           ? "the next rank"
                            : step == ranks - 1 ? "the rank before it"
                                                : fmt::format("the rank {} ahead", step);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/band_record.hpp"
 #include "report/cost_section.hpp"
@@ -151,25 +152,26 @@ std::string how_it_learns(Points points, const Series& series) {
   return text + ".";
 }
 
-/// The largest part of the waterfall but the device's own work, or of the breakdown but compute.
-std::pair<std::string, Seconds> largest_loss(const TrainingPoint& point) {
-  std::vector<std::pair<std::string, Seconds>> parts;
+/// The largest part of the waterfall but the device's own work, which a pipeline's waits are counted to, or of the
+/// breakdown but compute.
+WaterfallPart largest_loss(const TrainingPoint& point) {
+  std::vector<WaterfallPart> parts;
+  const Seconds stages = point.exposed ? point.exposed->pipeline.value_or(Seconds(0)) : Seconds(0);
   if (point.explanation) {
-    for (const auto& [name, time] : point.explanation->waterfall) {
-      if (name != "device") parts.emplace_back(name, time);
-    }
+    parts = those_of(point.explanation->waterfall, [](const WaterfallPart& part) { return part.name != "device"; });
   } else {
     const Breakdown& b = point.breakdown;
-    parts = {{"exposed communication", b.exposed_communication},
+    parts = {{"exposed communication", b.exposed_communication - stages},
              {"negotiation", b.negotiation},
              {"stragglers", b.straggler},
              {"input", b.input},
              {"checkpoints", b.checkpoint},
              {"other", b.other}};
   }
+  parts.push_back({"waiting for other stages of its pipeline", stages});
   if (parts.empty()) return {};
-  auto largest = *std::ranges::max_element(parts, {}, &std::pair<std::string, Seconds>::second);
-  std::ranges::replace(largest.first, '_', ' ');
+  auto largest = *std::ranges::max_element(parts, {}, &WaterfallPart::time);
+  std::ranges::replace(largest.name, '_', ' ');
   return largest;
 }
 
@@ -231,10 +233,6 @@ bool changes_nothing(double change) {
   return std::abs(change) < least_change_said;
 }
 
-double size_of_change(Points points, const ComparedPair& pair) {
-  return std::abs(gain(points, pair));
-}
-
 /// "from 64 % to 85 %", with a decimal where whole percents would look the same.
 std::string percents(Points points, const ComparedPair& pair) {
   const double from = 100 * points[pair.from].scaling_efficiency;
@@ -266,9 +264,7 @@ std::string how_sure(const TrainingPoint& from, const TrainingPoint& to) {
 }
 
 std::string swept_values_text(const std::vector<SweptValue>& values) {
-  std::string text;
-  for (const SweptValue& swept : values) text += (text.empty() ? "" : ", ") + swept.value;
-  return text;
+  return fmt::format("{}", fmt::join(mapped(values, &SweptValue::value), ", "));
 }
 
 /// What tells the pairs apart: the curve's name without the value that is asked about.
@@ -301,7 +297,7 @@ std::string first_answer(Points points, const ComparedPair& pair, const Question
 
 /// The pairs that change most and least, whichever way.
 std::string extremes(Points points, const std::vector<ComparedPair>& pairs, const Question& question) {
-  const auto size = [&](const ComparedPair& pair) { return size_of_change(points, pair); };
+  const auto size = [&](const ComparedPair& pair) { return std::abs(gain(points, pair)); };
   const ComparedPair most = *std::ranges::max_element(pairs, {}, size);
   const ComparedPair least = *std::ranges::min_element(pairs, {}, size);
   if (changes_nothing(gain(points, most))) {

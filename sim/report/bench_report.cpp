@@ -37,18 +37,6 @@ double average_measured_bus_bandwidth(MeasuredPoints points) {
   return sum / static_cast<double>(points.size()) / 1e9;
 }
 
-void write_bench_table(std::ostream& out, const Heading& heading, MeasuredPoints points) {
-  const Facets<MeasuredPoint> facets = split(properties_of<MeasuredPoint>(), points);
-  write_title(out, heading);
-  out << "# all points: " << shared_text(facets, points) << '\n';
-  out << "#\n" << nccl_heading_names() << "  #wrong\n";
-  measured_table(facets, points).write(out);
-  const auto wrong = std::ranges::count_if(points, [](const MeasuredPoint& point) { return point.wrong > 0; });
-  out << fmt::format("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
-  if (!points.empty()) out << fmt::format("# Avg bus bandwidth    : {:g}\n", average_measured_bus_bandwidth(points));
-  write_settings(out, heading);
-}
-
 using ReplayedPoints = std::span<const ReplayedPoint>;
 
 std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& point) {
@@ -60,7 +48,27 @@ std::vector<std::string> cells(const TimeColumn& times, const ReplayedPoint& poi
           std::to_string(point.wrong)};
 }
 
-void write_replay_table(std::ostream& out, const Heading& heading, ReplayedPoints points) {
+}  // namespace
+
+void write_bench(std::ostream& out, Format format, const Heading& heading, MeasuredPoints points) {
+  const std::vector<Record> records = records_of(points);
+  if (format == Format::json) return write_json(out, heading, records);
+  if (format == Format::csv) return write_csv(out, record_of(MeasuredPoint{}), records);
+  const Facets<MeasuredPoint> facets = split(properties_of<MeasuredPoint>(), points);
+  write_title(out, heading);
+  out << "# all points: " << shared_text(facets, points) << '\n';
+  out << "#\n" << nccl_heading_names() << "  #wrong\n";
+  measured_table(facets, points).write(out);
+  const auto wrong = std::ranges::count_if(points, [](const MeasuredPoint& point) { return point.wrong > 0; });
+  out << fmt::format("# Out of bounds values : {} {}\n", wrong, wrong == 0 ? "OK" : "FAILED");
+  if (!points.empty()) out << fmt::format("# Avg bus bandwidth    : {:g}\n", average_measured_bus_bandwidth(points));
+  write_settings(out, heading);
+}
+
+void write_replay(std::ostream& out, Format format, const Heading& heading, ReplayedPoints points) {
+  const std::vector<Record> records = records_of(points);
+  if (format == Format::json) return write_json(out, heading, records);
+  if (format == Format::csv) return write_csv(out, records.front(), records);
   const std::vector<TrainingPoint> measured = mapped(points, &ReplayedPoint::training);
   const auto facets = split(training_facets(measured), std::span<const TrainingPoint>(measured));
   write_title(out, heading);
@@ -70,29 +78,9 @@ void write_replay_table(std::ostream& out, const Heading& heading, ReplayedPoint
   for (const char* name : {"median", "p95", "predicted"}) columns.push_back({fmt::format("{} ({})", name, times.unit)});
   for (const char* name : {"error", "exposed (%)", "cpu (%)", "#wrong"}) columns.push_back({name});
   Table table(std::move(columns));
-  for (const ReplayedPoint& point : points) {
-    std::vector<std::string> row = facet_cells(facets, point.training);
-    for (std::string& cell : cells(times, point)) row.push_back(std::move(cell));
-    table.row(std::move(row));
-  }
+  for (const ReplayedPoint& point : points) table.row(facet_cells(facets, point.training), cells(times, point));
   table.write(out);
   write_settings(out, heading);
-}
-
-}  // namespace
-
-void write_bench(std::ostream& out, Format format, const Heading& heading, MeasuredPoints points) {
-  const std::vector<Record> records = records_of(points);
-  if (format == Format::table) return write_bench_table(out, heading, points);
-  if (format == Format::json) return write_json(out, heading, records);
-  write_csv(out, record_of(MeasuredPoint{}), records);
-}
-
-void write_replay(std::ostream& out, Format format, const Heading& heading, ReplayedPoints points) {
-  const std::vector<Record> records = records_of(points);
-  if (format == Format::table) return write_replay_table(out, heading, points);
-  if (format == Format::json) return write_json(out, heading, records);
-  write_csv(out, records.front(), records);
 }
 
 }}  // namespace farandole::report

@@ -45,20 +45,6 @@ void write_errors(std::ostream& out, const CalibrationSummary& summary) {
       100 * summary.held_out->worst);
 }
 
-void write_calibration_table(std::ostream& out, const Heading& heading, const std::vector<CalibrationLine>& lines,
-                             const CalibrationSummary& summary) {
-  write_title(out, heading);
-  Table table({{"parameter", Align::left}, {"before"}, {"fitted"}, {"95 % interval", Align::left}});
-  for (const CalibrationLine& line : lines) {
-    table.row({printable(line.name), printable(line.before), printable(line.after), printable(line.interval)});
-  }
-  table.write(out);
-  write_calibration_remarks(out, lines);
-  write_scatter(out, summary.scatter);
-  write_errors(out, summary);
-  write_settings(out, heading);
-}
-
 Record calibration_record(const CalibrationLine& line) {
   Record record{{"name", line.name}, {"pointer", line.pointer}, {"before", line.before}, {"fitted", line.after}};
   record["identified"] = !line.unidentified;
@@ -185,7 +171,16 @@ void write_inference_json(std::ostream& out, const Heading& heading, const Infer
 void write_calibration(std::ostream& out, Format format, const Heading& heading,
                        const std::vector<CalibrationLine>& lines, const CalibrationSummary& summary) {
   if (format == Format::json) return write_calibration_json(out, heading, lines, summary);
-  write_calibration_table(out, heading, lines, summary);
+  write_title(out, heading);
+  Table table({{"parameter", Align::left}, {"before"}, {"fitted"}, {"95 % interval", Align::left}});
+  for (const CalibrationLine& line : lines) {
+    table.row({printable(line.name), printable(line.before), printable(line.after), printable(line.interval)});
+  }
+  table.write(out);
+  write_calibration_remarks(out, lines);
+  write_scatter(out, summary.scatter);
+  write_errors(out, summary);
+  write_settings(out, heading);
 }
 
 void write_inference(std::ostream& out, Format format, const Heading& heading, const InferenceReport& report) {

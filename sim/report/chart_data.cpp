@@ -10,16 +10,12 @@ namespace {
 
 using Points = std::span<const TrainingPoint>;
 
-bool is_iteration_start(const Span& span) {
-  return span.activity == "FORWARD_BACKWARD" || span.activity == "ITERATION";
-}
-
 /// From the start of the last iteration but one to that of the last, which the end of the recording may cut short.
 std::pair<Seconds, Seconds> last_whole_iteration(const std::vector<Span>& spans) {
   std::vector<Seconds> starts;
   Seconds end;
   for (const Span& span : spans) {
-    if (is_iteration_start(span)) starts.push_back(span.start);
+    if (span.activity == "FORWARD_BACKWARD" || span.activity == "ITERATION") starts.push_back(span.start);
     end = std::max(end, span.start + span.duration);
   }
   if (starts.empty()) return {};

@@ -2,16 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "report/record.hpp"
 #include "report/version.hpp"
 
 namespace farandole { inline namespace report {
 namespace {
+
+/// Whole nanoseconds: the ends of nested spans still nest after rounding, which differences of doubles would break.
+struct TraceEvent {
+  std::string lane;
+  std::string activity;
+  std::int64_t start_ns = 0;
+  std::optional<std::int64_t> duration_ns;  // none: an instant
+  int process = 0;
+  int thread = 0;
+};
 
 std::int64_t nanoseconds(Seconds time) {
   return std::llround(time.si() * 1e9);
@@ -110,21 +125,6 @@ Record event_record(const TraceEvent& event) {
   return record;
 }
 
-/// Events go out one by one, a line each: a trace is the one result too large to be held as JSON in memory.
-class EventList {
- public:
-  explicit EventList(std::ostream& out) : out_(&out) {}
-
-  void add(const Record& event) {
-    *out_ << (first_ ? "\n" : ",\n") << json_text(event);
-    first_ = false;
-  }
-
- private:
-  std::ostream* out_;
-  bool first_ = true;
-};
-
 Record other_data(const Timeline& timeline, const Heading& heading) {
   return {{"farandole", version()},
           {"scenario", heading.scenario},
@@ -137,12 +137,15 @@ Record other_data(const Timeline& timeline, const Heading& heading) {
 void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading) {
   const std::vector<TraceEvent> events = trace_events(timeline);
   out << R"({"displayTimeUnit":"ms","otherData":)" << json_text(other_data(timeline, heading)) << R"(,"traceEvents":[)";
-  EventList list(out);
+  // Events go out one by one, a line each: a trace is the one result too large to be held as JSON in memory.
+  auto add = [&, before = "\n"](const Record& event) mutable {
+    out << std::exchange(before, ",\n") << json_text(event);
+  };
   for (const auto& [process, lane] : process_names(events)) {
-    list.add(process_name(process, process == 0 ? "farandole" : lane));
-    list.add(process_order(process));
+    add(process_name(process, process == 0 ? "farandole" : lane));
+    add(process_order(process));
   }
-  for (const TraceEvent& event : events) list.add(event_record(event));
+  for (const TraceEvent& event : events) add(event_record(event));
   out << "\n]}\n";
 }
 

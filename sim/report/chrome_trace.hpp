@@ -8,10 +8,7 @@
 // three decimals. Format: "Trace Event Format", Google, and horovod/common/timeline.cc.
 #pragma once
 
-#include <cstdint>
 #include <iosfwd>
-#include <optional>
-#include <string>
 
 #include "report/heading.hpp"
 #include "timeline/timeline.hpp"
@@ -20,17 +17,5 @@ namespace farandole { inline namespace report {
 
 /// Always a complete JSON document, even for an empty timeline. `otherData` says how many events were dropped.
 void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading);
-
-// The events of a trace, ordered and placed on rows, before they are written. Internal to chrome_trace.cpp.
-
-/// Whole nanoseconds: the ends of nested spans still nest after rounding, which differences of doubles would break.
-struct TraceEvent {
-  std::string lane;
-  std::string activity;
-  std::int64_t start_ns = 0;
-  std::optional<std::int64_t> duration_ns;  // none: an instant
-  int process = 0;
-  int thread = 0;
-};
 
 }}  // namespace farandole::report

@@ -90,8 +90,8 @@ void add_curves(const CollectiveStory& story, Page& page) {
 
 Grid collective_grid(CollectivePoints points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
-  Grid grid{"All points", facet_columns(facets), {}};
-  for (const char* name : {"size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)"}) grid.columns.push_back({name});
+  const std::vector<std::string> figures{"size (B)", "time (us)", "algbw (GB/s)", "busbw (GB/s)"};
+  Grid grid{"All points", with_figures(facet_columns(facets), figures), {}};
   const bool has_bands = !points.empty() && points.front().band.has_value();
   if (has_bands) grid.columns.push_back({"80 % interval (us)"});
   for (const CollectivePoint& point : points) {

@@ -52,13 +52,6 @@ Table collective_table(const Facets<CollectivePoint>& facets, CollectivePoints p
   return table;
 }
 
-/// For the header of a result without points: one of a simulation.
-CollectivePoint any_point() {
-  CollectivePoint point;
-  point.fidelity = "flow";
-  return point;
-}
-
 void write_collective_table(std::ostream& out, const Heading& heading, CollectivePoints points) {
   const Facets<CollectivePoint> facets = split(collective_facets(), points);
   write_title(out, heading);
@@ -78,7 +71,9 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
   if (format == Format::table) return write_collective_table(out, heading, points);
   if (format == Format::json) return write_json(out, heading, records);
   const std::vector<Record> rows = to_rows(points);
-  write_csv(out, rows.empty() ? to_row(any_point()) : rows.front(), rows);
+  CollectivePoint any;  // for the header of a result without points: one of a simulation
+  any.fidelity = "flow";
+  write_csv(out, rows.empty() ? to_row(any) : rows.front(), rows);
 }
 
 }}  // namespace farandole::report

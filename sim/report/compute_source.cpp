@@ -25,8 +25,7 @@ bool is_estimated(const TrainingPoint& point) {
   return point.compute_kind() == "estimated";
 }
 
-template <class NameOf>
-Sides sides_by(Points points, const NameOf& name_of) {
+Sides sides_by(Points points, const auto& name_of) {
   Sides sides;
   for (std::size_t i = 0; i < points.size(); ++i) {
     (is_estimated(points[i]) ? sides.estimated : sides.measured).insert(name_of(i));

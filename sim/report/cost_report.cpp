@@ -39,14 +39,12 @@ void write_cost_rows(std::ostream& out, const Facets<TrainingPoint>& facets, Poi
                      Cells (*cells)(const TrainingPoint&)) {
   std::vector<Column> columns{{"offer", Align::left}};
   std::ranges::copy(facet_columns(facets), std::back_inserter(columns));
-  for (const std::string& heading : headings) columns.push_back({heading});
-  Table table(std::move(columns));
+  Table table(with_figures(std::move(columns), headings));
   for (const TrainingPoint& point : points) {
     if (!point.cost) continue;
     Cells row{point.cost->offer};
     std::ranges::copy(facet_cells(facets, point), std::back_inserter(row));
-    std::ranges::copy(cells(point), std::back_inserter(row));
-    table.row(std::move(row));
+    table.row(std::move(row), cells(point));
   }
   table.write(out);
 }

@@ -35,8 +35,7 @@ std::string plain_text(const Record& value) {
 }
 
 /// Calls `visit(name, value)` for every leaf, in order.
-template <class Visit>
-void for_each_leaf(const Record& record, const std::string& prefix, const Visit& visit) {
+void for_each_leaf(const Record& record, const std::string& prefix, const auto& visit) {
   for (const auto& [key, value] : record.items()) {
     if (value.is_object()) {
       for_each_leaf(value, prefix + key + '_', visit);

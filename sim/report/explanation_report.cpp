@@ -40,12 +40,14 @@ void write_waterfall(std::ostream& out, const TrainingPoint& point) {
 void write_exposed(std::ostream& out, const TrainingPoint& point) {
   if (!point.exposed) return;
   out << "\nExposed communication of " << title(point) << ": what the device waits for, by operation\n";
-  write_parts(out, "operation",
-              {{"allgather", point.exposed->allgather},
-               {"reduce_scatter", point.exposed->reduce_scatter},
-               {"allreduce", point.exposed->allreduce},
-               {"together", point.breakdown.exposed_communication}},
-              point.iteration);
+  const ExposedCommunication& exposed = *point.exposed;
+  std::vector<WaterfallPart> parts{
+      {"allgather", exposed.allgather}, {"reduce_scatter", exposed.reduce_scatter}, {"allreduce", exposed.allreduce}};
+  if (exposed.tensor) parts.push_back({"tensor parallelism", *exposed.tensor});
+  if (exposed.experts) parts.push_back({"expert parallelism", *exposed.experts});
+  if (exposed.pipeline) parts.push_back({"other stages of the pipeline", *exposed.pipeline});
+  parts.push_back({"together", point.breakdown.exposed_communication});
+  write_parts(out, "operation", parts, point.iteration);
 }
 
 void write_path(std::ostream& out, const TrainingPoint& point) {
@@ -77,7 +79,7 @@ bool is_uncertain(const WhatIf& what_if) {
 
 void write_what_ifs(std::ostream& out, const TrainingPoint& point) {
   if (std::ranges::all_of(point.explanation->what_ifs, is_uncertain)) return;
-  out << "\nWhat if, for " << title(point) << ": percentage points of efficiency, cheapest changes first\n";
+  out << "\nWhat if, for " << title(point) << ": gain in percentage points of present linear scaling, cheapest first\n";
   Table table({{"change", Align::left},
                {"kind", Align::left},
                {"points"},
@@ -118,21 +120,17 @@ void write_run_shares(std::ostream& out, std::span<const TrainingPoint> points) 
   const auto loses = [](const TrainingPoint& p) { return p.run && (p.run->mtbf || p.run->checkpoint_interval); };
   if (std::ranges::none_of(points, loses)) return;
   out << "\nShare of the whole run (%), and intervals between checkpoints (s)\n";
-  std::vector<Column> columns{{"model", Align::left}, {"ranks"}};
-  for (const std::string& heading : column_headings<RunShares>()) columns.push_back({heading});
-  for (const char* heading : {"MTBF (h)", "checkpoint every", "best", "goodput then"}) columns.push_back({heading});
-  Table table(std::move(columns));
+  const auto columns = with_figures({{"model", Align::left}, {"ranks"}}, column_headings<RunShares>());
+  Table table(with_figures(columns, {"MTBF (h)", "checkpoint every", "best", "goodput then"}));
   for (const TrainingPoint& point : points) {
     if (!loses(point)) continue;
     const WholeRun& run = *point.run;
     const auto seconds = [](const std::optional<Seconds>& time) { return time ? grouped(time->si(), 1) : "-"; };
     std::vector<std::string> row{point.model, std::to_string(point.ranks)};
     std::ranges::copy(column_cells(run.shares), std::back_inserter(row));
-    row.push_back(run.mtbf ? grouped(*run.mtbf / 3600_s, 2) : "-");
-    row.push_back(seconds(run.checkpoint_interval));
-    row.push_back(seconds(run.best_interval));
-    row.push_back(run.best_goodput ? grouped(100 * *run.best_goodput, 1) : "-");
-    table.row(std::move(row));
+    table.row(std::move(row),
+              {run.mtbf ? grouped(*run.mtbf / 3600_s, 2) : "-", seconds(run.checkpoint_interval),
+               seconds(run.best_interval), run.best_goodput ? grouped(100 * *run.best_goodput, 1) : "-"});
   }
   table.write(out);
 }
@@ -142,15 +140,11 @@ void write_run_shares(std::ostream& out, std::span<const TrainingPoint> points) 
 void write_whole_runs(std::ostream& out, std::span<const TrainingPoint> points) {
   if (std::ranges::none_of(points, [](const TrainingPoint& p) { return p.run.has_value(); })) return;
   out << "\nWhole run\n";
-  std::vector<Column> columns{{"model", Align::left}, {"ranks"}};
-  for (const std::string& heading : column_headings<WholeRun>()) columns.push_back({heading});
-  Table table(std::move(columns));
+  Table table(with_figures({{"model", Align::left}, {"ranks"}}, column_headings<WholeRun>()));
   std::vector<std::string> notes;
   for (const TrainingPoint& point : points) {
     if (!point.run) continue;
-    std::vector<std::string> row{point.model, std::to_string(point.ranks)};
-    std::ranges::copy(column_cells(*point.run), std::back_inserter(row));
-    table.row(std::move(row));
+    table.row({point.model, std::to_string(point.ranks)}, column_cells(*point.run));
     for (const std::string& caveat : point.run->caveats) notes.push_back(title(point) + ": " + caveat);
   }
   table.write(out);

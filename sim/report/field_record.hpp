@@ -33,14 +33,10 @@ class FieldWriter {
  public:
   FieldWriter(Record& record, RecordForm form) : record_(record), form_(form) {}
 
-  template <class T>
-  void operator()(const char* name, const T& value, const Field& field = {}) {
+  void operator()(const char* name, const auto& value, const Field& field = {}) {
     if (field.stated && (field.in_rows || form_ == RecordForm::document)) put(name, value, field);
   }
-  template <class T>
-  void derived(const char* name, const T& value, const Field& field = {}) {
-    (*this)(name, value, field);
-  }
+  void derived(const char* name, const auto& value, const Field& field = {}) { (*this)(name, value, field); }
   template <class T>
   void part(const T& part, const Field& = {}) {
     T::fields(part, *this);
@@ -48,26 +44,20 @@ class FieldWriter {
   template <class T>
   void part(const std::optional<T>& part, const Field& field = {}) {
     if (part) return T::fields(*part, *this);
-    if (field.null_where_empty) put_null(record_of(T{}, form_));
+    if (!field.null_where_empty) return;
+    const Record none = record_of(T{}, form_);
+    for (const auto& [name, value] : none.items()) record_[name] = nullptr;
   }
   void ends(const char* name, const std::optional<double>& low, const std::optional<double>& high) {
     if (low) put_ends(name, finite(*low, name), high ? Record(finite(*high, name)) : Record());
   }
-  template <class T>
-  void entry(const std::string& name, const T& value) {
-    record_[name] = json(value, name);
-  }
+  void entry(const std::string& name, const auto& value) { record_[name] = json(value, name); }
   void json_entry(const std::string& name, const std::string& text) { record_[name] = Record::parse(text); }
-  template <class T>
-  void unwritten(const T&) {}
-  template <class T>
-  void settled(const T&, const T&) {}
+  void unwritten(const auto&) {}
+  void settled(const auto&, const auto&) {}
 
  private:
-  template <class T>
-  void put(const char* name, const T& value, const Field& field) {
-    record_[name] = json(value, name, field);
-  }
+  void put(const char* name, const auto& value, const Field& field) { record_[name] = json(value, name, field); }
   template <class T>
   void put(const char* name, const std::optional<T>& value, const Field& field) {
     if (value) return put(name, *value, field);
@@ -84,16 +74,10 @@ class FieldWriter {
       record_[name + "_high"] = high;
     }
   }
-  void put_null(const Record& part) {
-    for (const auto& [name, value] : part.items()) record_[name] = nullptr;
-  }
 
   static Record json(double value, std::string_view name, const Field& = {}) { return finite(value, name); }
   static Record json(const std::string& value, std::string_view, const Field& = {}) { return value; }
-  template <std::integral T>
-  static Record json(T value, std::string_view, const Field& = {}) {
-    return value;
-  }
+  static Record json(std::integral auto value, std::string_view, const Field& = {}) { return value; }
   static Record json(Bytes value, std::string_view name, const Field& field = {}) {
     constexpr double largest_exact = 9007199254740992.0;  // 2^53, which a double holds
     const double bytes = finite(value.si(), name);

@@ -25,21 +25,15 @@ class ColumnReader {
  public:
   explicit ColumnReader(const TimeColumn& iterations) : iterations_(iterations) {}
 
-  template <class T>
-  void operator()(const char*, const T& value, const Field& field = {}) {
+  void operator()(const char*, const auto& value, const Field& field = {}) {
     if (field.column == nullptr) return;
     const bool names_its_unit = field.unit == FigureUnit::iteration;
     headings.push_back(field.column + (names_its_unit ? " (" + iterations_.unit + ")" : std::string()));
     cells.push_back(field.stated ? cell(value, field) : std::string());
   }
-  template <class T>
-  void derived(const char* name, const T& value, const Field& field = {}) {
-    (*this)(name, value, field);
-  }
-  template <class T>
-  void part(const T&, const Field& = {}) {}
-  template <class T>
-  void unwritten(const T&) {}
+  void derived(const char* name, const auto& value, const Field& field = {}) { (*this)(name, value, field); }
+  void part(const auto&, const Field& = {}) {}
+  void unwritten(const auto&) {}
 
   std::vector<std::string> headings;
   std::vector<std::string> cells;
@@ -49,10 +43,7 @@ class ColumnReader {
   std::string cell(const std::optional<T>& value, const Field& field) const {
     return value ? cell(*value, field) : std::string();
   }
-  template <std::integral T>
-  std::string cell(T value, const Field&) const {
-    return std::to_string(value);
-  }
+  std::string cell(std::integral auto value, const Field&) const { return std::to_string(value); }
   template <class T>
   requires std::is_class_v<T> std::string cell(const T&, const Field& field)
   const { throw std::logic_error(std::string(field.column) + ": no figure"); }
@@ -83,8 +74,7 @@ class PropertyReader {
  public:
   explicit PropertyReader(int place) : place_(place) {}
 
-  template <class T>
-  void operator()(const char*, const T& value, const Field& field = {}) {
+  void operator()(const char*, const auto& value, const Field& field = {}) {
     if (field.property == place_ && field.stated) text = words(value);
   }
   template <class T>
@@ -95,10 +85,8 @@ class PropertyReader {
   void part(const std::optional<T>& part, const Field& = {}) {
     if (part) T::fields(*part, *this);
   }
-  template <class T>
-  void derived(const char*, const T&, const Field& = {}) {}
-  template <class T>
-  void unwritten(const T&) {}
+  void derived(const char*, const auto&, const Field& = {}) {}
+  void unwritten(const auto&) {}
 
   std::string text;
 
@@ -140,10 +128,8 @@ class PropertyFinder {
     const T any{};
     T::fields(any, *this);
   }
-  template <class T>
-  void derived(const char*, const T&, const Field& = {}) {}
-  template <class T>
-  void unwritten(const T&) {}
+  void derived(const char*, const auto&, const Field& = {}) {}
+  void unwritten(const auto&) {}
 
   std::vector<Facet<Point>> found;
 

@@ -78,8 +78,7 @@ constexpr std::array drawing{
 /// What is left out with all it holds.
 constexpr std::array hidden{"script", "style", "foreignObject"};
 
-template <std::size_t N>
-bool is_element_of(const std::array<const char*, N>& names, std::string_view name) {
+bool is_element_of(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
 

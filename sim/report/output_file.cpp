@@ -98,7 +98,8 @@ class TemporaryFile {
 
   /// Once its bytes are on the disk.
   void rename_to(const fs::path& file) {
-    sync();
+    // A name must not come to the disk before what it names.
+    if (const int error = sync_error(descriptor_); error != 0) throw OutputError(target_, error);
     std::error_code error;
     fs::rename(path_, file, error);
     if (error) throw OutputError(target_, error.value());
@@ -118,11 +119,6 @@ class TemporaryFile {
     descriptor_ = -1;
     errno = EEXIST;
     return false;
-  }
-
-  /// A name must not come to the disk before what it names.
-  void sync() const {
-    if (const int error = sync_error(descriptor_); error != 0) throw OutputError(target_, error);
   }
 
   std::filesystem::path path_;

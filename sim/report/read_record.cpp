@@ -15,8 +15,7 @@ namespace {
 struct FirstName {
   std::string_view name;
 
-  template <class T>
-  void operator()(const char* field, const T&, const Field& = {}) {
+  void operator()(const char* field, const auto&, const Field& = {}) {
     if (name.empty()) name = field;
   }
 };
@@ -27,8 +26,7 @@ class FieldReader {
  public:
   explicit FieldReader(const Record& record) : record_(record) {}
 
-  template <class T>
-  void operator()(const char* name, T& value, const Field& field = {}) {
+  void operator()(const char* name, auto& value, const Field& field = {}) {
     if (field.stated || record_.contains(name)) take(record_.at(name), value);
   }
   template <class T>
@@ -52,14 +50,9 @@ class FieldReader {
     low = record_.at(name).at(0).get<double>();
     if (const Record& end = record_.at(name).at(1); !end.is_null()) high = end.get<double>();
   }
-  template <class T>
-  void derived(const char*, const T&, const Field& = {}) {}
-  template <class T>
-  void unwritten(const T&) {}
-  template <class T>
-  void settled(T& value, const T& always) {
-    value = always;
-  }
+  void derived(const char*, const auto&, const Field& = {}) {}
+  void unwritten(const auto&) {}
+  void settled(auto& value, const auto& always) { value = always; }
 
  private:
   /// A number of another kind, or one that T does not hold, does not come back as it was.
@@ -104,8 +97,7 @@ class FieldReader {
     const std::string& key;
     const Record& value;
 
-    template <class T>
-    void entry(std::string& name, T& held) const {
+    void entry(std::string& name, auto& held) const {
       name = key;
       take(value, held);
     }

@@ -124,11 +124,6 @@ void write_costs(std::ostream& out, const Facets<TrainingPoint>& facets, std::sp
 void write_whole_runs(std::ostream& out, std::span<const TrainingPoint> points);
 void write_explanations(std::ostream& out, std::span<const TrainingPoint> points);
 
-// Loss against simulated time, for the points that trained a numeric problem.
-//
-// Called by the table of training points. A few epochs of each point, in steps of 1, 2, 5, 10, 20, ... and the last
-// one; weights below where they are few. JSON has all of it.
-
 // Writes the points of `farandole bench --training`: measured iterations, and what was predicted beside them.
 //
 // JSON and CSV list every key of a point of `farandole run`, whose times are measured, and after them backend,

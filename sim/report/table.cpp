@@ -37,7 +37,13 @@ std::string line_of(const std::vector<Column>& columns, const std::vector<std::s
 
 }  // namespace
 
-void Table::row(std::vector<std::string> cells) {
+std::vector<Column> with_figures(std::vector<Column> columns, const std::vector<std::string>& headings) {
+  for (const std::string& heading : headings) columns.push_back({heading});
+  return columns;
+}
+
+void Table::row(std::vector<std::string> cells, const std::vector<std::string>& more) {
+  cells.insert(cells.end(), more.begin(), more.end());
   if (cells.size() != columns_.size()) throw std::logic_error("a table row needs one cell per column");
   for (std::string& cell : cells) cell = cell.empty() ? "-" : printable(cell);
   rows_.push_back(std::move(cells));

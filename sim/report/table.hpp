@@ -18,12 +18,15 @@ struct Column {
   Align align = Align::right;
 };
 
+/// And to the right of these, columns of figures.
+std::vector<Column> with_figures(std::vector<Column> columns, const std::vector<std::string>& headings);
+
 class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
 
-  /// One cell per column (std::logic_error otherwise); an empty cell is shown as "-".
-  void row(std::vector<std::string> cells);
+  /// One cell per column (std::logic_error otherwise), `more` to the right; an empty cell is shown as "-".
+  void row(std::vector<std::string> cells, const std::vector<std::string>& more = {});
   void write(std::ostream& out) const;
 
  private:

@@ -195,7 +195,7 @@ class TrainingPage {
         iteration_column(std::ranges::min_element(points_, {}, &TrainingPoint::iteration)->iteration);
     for (const char* name : {"iteration", "p95"}) grid.columns.push_back({fmt::format("{} ({})", name, times.unit)});
     for (const char* name : {"samples/s", "efficiency"}) grid.columns.push_back({name});
-    for (const std::string& name : breakdown_names()) grid.columns.push_back({name});
+    grid.columns = with_figures(std::move(grid.columns), breakdown_names());
     const bool banded = have_bands(points_);
     const std::string probability = ", " + band_probability(points_);
     if (banded) {

@@ -34,9 +34,7 @@ std::vector<std::size_t> epochs_shown(std::size_t epochs) {
 
 void add_rows(Table& table, const std::vector<std::string>& names, const Learning& learning) {
   const auto row = [&](std::size_t epoch, Seconds at, double loss) {
-    std::vector<std::string> cells = names;
-    cells.insert(cells.end(), {std::to_string(epoch), format(at), fmt::format("{:.6g}", loss)});
-    table.row(std::move(cells));
+    table.row(names, {std::to_string(epoch), format(at), fmt::format("{:.6g}", loss)});
   };
   row(0, Seconds(0), learning.start_loss);
   for (const std::size_t epoch : epochs_shown(learning.loss.size())) {
@@ -49,13 +47,12 @@ void write_weights(std::ostream& out, const std::vector<std::string>& names, con
   out << fmt::format("# weights ({}): {:.9g}\n", fmt::join(names, ", "), fmt::join(learning.weights, ", "));
 }
 
-/// Nothing where no point has learned anything.
+/// A few epochs of each point, in steps of 1, 2, 5, 10, 20, ... and the last one; weights below where they are few.
+/// JSON has all of it. Nothing where no point has learned anything.
 void write_learning(std::ostream& out, const Facets<TrainingPoint>& facets, std::span<const TrainingPoint> points) {
   if (std::ranges::none_of(points, [](const TrainingPoint& point) { return point.learning.has_value(); })) return;
   out << "\nLoss against simulated time\n";
-  std::vector<Column> columns = facet_columns(facets);
-  for (const char* heading : {"epoch", "simulated time", "loss"}) columns.push_back({heading});
-  Table table(std::move(columns));
+  Table table(with_figures(facet_columns(facets), {"epoch", "simulated time", "loss"}));
   for (const TrainingPoint& point : points) {
     if (point.learning) add_rows(table, facet_cells(facets, point), *point.learning);
   }
@@ -80,28 +77,12 @@ std::vector<std::string> share_cells(const TrainingPoint& point) {
   });
 }
 
-/// Between which ends a point lies.
-std::vector<std::string> training_band_cells(const TimeColumn& times, const TrainingPoint& point) {
-  if (point.bands) return column_cells(*point.bands, times);
-  return std::vector<std::string>(column_headings<Bands>().size());
-}
-
-bool has_sequences(Points points) {
-  return std::ranges::any_of(points, [](const TrainingPoint& point) { return point.utilisation.sequence_length > 0; });
-}
-
 using CellsOf = std::function<std::vector<std::string>(const TrainingPoint&)>;
 
 Table training_table(const TrainingFacets& facets, Points points, const std::vector<std::string>& headings,
                      const CellsOf& cells) {
-  std::vector<Column> columns = facet_columns(facets);
-  for (const std::string& heading : headings) columns.push_back({heading});
-  Table table(std::move(columns));
-  for (const TrainingPoint& point : points) {
-    std::vector<std::string> row = facet_cells(facets, point);
-    for (std::string& cell : cells(point)) row.push_back(std::move(cell));
-    table.row(std::move(row));
-  }
+  Table table(with_figures(facet_columns(facets), headings));
+  for (const TrainingPoint& point : points) table.row(facet_cells(facets, point), cells(point));
   return table;
 }
 
@@ -140,8 +121,9 @@ void write_measured(std::ostream& out, const TrainingFacets& facets, Points poin
   }).write(out);
   if (!have_bands(points)) return;
   out << "\n" << band_probability(points) << " interval, from " << what_bands_are_of(points) << "\n";
-  training_table(facets, points, column_headings<Bands>(times), [&](const TrainingPoint& point) {
-    return training_band_cells(times, point);
+  const std::vector<std::string> headings = column_headings<Bands>(times);
+  training_table(facets, points, headings, [&](const TrainingPoint& point) {
+    return point.bands ? column_cells(*point.bands, times) : std::vector<std::string>(headings.size());
   }).write(out);
 }
 
@@ -181,7 +163,8 @@ void write_training_table(std::ostream& out, const Heading& heading, Points poin
   write_measured(out, facets, points);
   out << '\n' << styled(out, Style::bold, "Share of the iteration (%)") << '\n';
   training_table(facets, points, breakdown_names(), share_cells).write(out);
-  if (has_sequences(points)) {
+  const auto has_sequences = [](const TrainingPoint& point) { return point.utilisation.sequence_length > 0; };
+  if (std::ranges::any_of(points, has_sequences)) {
     out << "\nTokens, and what the model's operations are of a device's peak\n";
     training_table(facets, points, column_headings<Utilisation>(), [](const TrainingPoint& point) {
       return column_cells(point.utilisation);

@@ -18,14 +18,6 @@ namespace {
 
 using ValidationPoints = std::span<const ValidationPoint>;
 
-const ValidationPoint* worst_of(ValidationPoints points) {
-  const ValidationPoint* worst = nullptr;
-  for (const ValidationPoint& point : points) {
-    if (point.counted && (!worst || std::abs(point.error) > std::abs(worst->error))) worst = &point;
-  }
-  return worst;
-}
-
 /// "allreduce, 16777216 bytes, 8 ranks" with "16.8 MB".
 std::string row_of(const ValidationPoint& point) {
   const std::string exact = fmt::format("{:.0f} bytes", point.bytes.si());
@@ -64,7 +56,8 @@ std::vector<std::string> validation_answer(const ErrorSummary& all, ValidationPo
   std::vector<std::string> sentences{how_different(ratios), how_far(training, "training steps"),
                                      how_far(collectives, "collectives")};
   std::erase(sentences, "");
-  const ValidationPoint& worst = *worst_of(points);
+  const auto size = [](const ValidationPoint& point) { return point.counted ? std::abs(point.error) : -1; };
+  const ValidationPoint& worst = *std::ranges::max_element(points, {}, size);
   sentences.push_back(
       fmt::format("The worst is {} off: {}, {}.", signed_percent(worst.error, 1), worst.family, row_of(worst)));
   if (all.inside_band) {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <map>
 
 #include "timeline/quantile.hpp"
 #include "timeline/validation.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace report {
 namespace {
@@ -15,14 +15,12 @@ namespace {
 using Rows = std::vector<const ValidationPoint*>;
 
 ErrorSummary summary(const std::string& group, const Rows& rows) {
-  std::vector<double> sizes;
-  std::vector<double> errors;
+  const auto errors = mapped(rows, [](const ValidationPoint* row) { return row->error; });
+  const auto sizes = mapped(errors, [](double error) { return std::abs(error); });
   std::vector<double> null_sizes;
   int banded = 0;
   int inside = 0;
   for (const ValidationPoint* row : rows) {
-    sizes.push_back(std::abs(row->error));
-    errors.push_back(row->error);
     if (row->null_model) null_sizes.push_back(std::abs(*row->null_model));
     banded += row->band ? 1 : 0;
     inside += inside_band(*row) ? 1 : 0;
@@ -70,9 +68,7 @@ std::vector<ErrorSummary> summarise(std::span<const ValidationPoint> points) {
                                        : "training on one node";
   };
   add_groups(counted, kind, summaries);
-  Rows trained;
-  std::ranges::copy_if(counted, std::back_inserter(trained),
-                       [](const ValidationPoint* row) { return row->reach && row->ranks > 1; });
+  const Rows trained = those_of(counted, [](const ValidationPoint* row) { return row->reach && row->ranks > 1; });
   add_groups(
       trained, [](const ValidationPoint& row) { return "strategy " + row.reach->program; }, summaries);
   std::erase_if(counted, [](const ValidationPoint* row) { return row->bytes == Bytes(0); });

@@ -48,11 +48,11 @@ Grid lengths(Points points, const Series& series) {
 }
 
 Grid shares(Points points, const Series& series) {
-  Grid grid{"Where the time of whole runs goes", {{"run", Align::left}, {"ranks"}}, {}};
-  for (const char* part : {"goodput", "evaluation", "startup", "checkpoints", "lost work", "restarts", "standby",
-                           "checkpoint every (s)", "best (s)"}) {
-    grid.columns.push_back({part});
-  }
+  Grid grid{
+      "Where the time of whole runs goes",
+      with_figures({{"run", Align::left}, {"ranks"}}, {"goodput", "evaluation", "startup", "checkpoints", "lost work",
+                                                       "restarts", "standby", "checkpoint every (s)", "best (s)"}),
+      {}};
   const auto seconds = [](const std::optional<Seconds>& time) { return time ? number_cell(time->si()) : Cell("-"); };
   for (std::size_t i = 0; i < points.size(); ++i) {
     const auto& run = points[i].run;

@@ -20,6 +20,7 @@
 #include "scenario/read_parts.hpp"
 #include "scenario/train.hpp"
 #include "units/format.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -66,8 +67,7 @@ Origin read_origin(const Value& where) {
   origin.normalisation = read_normalisation(section.child("normalisation"));
   origin.peak = section.required<FlopPerSecond>("peak");
   origin.memory_bandwidth = section.required<BytesPerSecond>("memory_bandwidth");
-  for (const Value& estimate : section.child("estimates").elements())
-    origin.estimates.push_back(read<Seconds>(estimate));
+  origin.estimates = mapped(section.child("estimates").elements(), read<Seconds>);
   section.finish();
   return origin;
 }
@@ -374,35 +374,30 @@ std::vector<DeviceStep> infer(std::vector<TimedRun>& runs, const Prediction& pre
 }
 
 std::string in_words(const std::vector<TimedRun>& runs, const std::vector<DeviceStep>& steps) {
-  std::vector<std::string> measured;
-  std::vector<std::string> inferred;
-  for (const TimedRun& run : runs) measured.push_back(run.text);
-  for (const DeviceStep& step : steps) {
-    inferred.push_back(fmt::format("{} for {} samples", format(step.time), step.batch));
-  }
-  return fmt::format("{}; one device alone takes {}", fmt::join(measured, ", "), fmt::join(inferred, ", "));
+  const auto in_short = [](const DeviceStep& step) {
+    return fmt::format("{} for {} samples", format(step.time), step.batch);
+  };
+  return fmt::format("{}; one device alone takes {}", fmt::join(mapped(runs, &TimedRun::text), ", "),
+                     fmt::join(mapped(steps, in_short), ", "));
 }
 
 std::string in_json(const std::vector<DeviceStep>& steps) {
-  std::vector<std::string> rows;
-  for (const DeviceStep& step : steps) {
+  const auto row = [](const DeviceStep& step) {
     const std::string kind =
         step.normalisation ? fmt::format(R"(, "normalisation": "{}")", name(*step.normalisation)) : "";
     const std::string update = step.update > 0_s ? fmt::format(R"(, "update": "{:.15g} s")", step.update.si()) : "";
-    rows.push_back(
-        fmt::format(R"({{"batch": {}, "time": "{:.15g} s"{}{}}})", step.batch, step.time.si(), kind, update));
-  }
-  return fmt::format("[{}]", fmt::join(rows, ", "));
+    return fmt::format(R"({{"batch": {}, "time": "{:.15g} s"{}{}}})", step.batch, step.time.si(), kind, update);
+  };
+  return fmt::format("[{}]", fmt::join(mapped(steps, row), ", "));
 }
 
 std::string in_json(const std::vector<TimedRun>& runs) {
-  std::vector<std::string> rows;
-  for (const TimedRun& run : runs) {
-    rows.push_back(fmt::format(
+  const auto row = [](const TimedRun& run) {
+    return fmt::format(
         R"({{"ranks": {}, "batch_per_rank": {}, "accumulation": {}, "iteration": "{:.15g} s", "beside": {:.17g}}})",
-        run.ranks, run.batch, run.accumulation, run.iteration.si(), run.beside));
-  }
-  return fmt::format("[{}]", fmt::join(rows, ", "));
+        run.ranks, run.batch, run.accumulation, run.iteration.si(), run.beside);
+  };
+  return fmt::format("[{}]", fmt::join(mapped(runs, row), ", "));
 }
 
 std::vector<TimedRun> read_runs(const Value& measured, const Prediction& prediction) {

@@ -54,15 +54,6 @@ struct Factor {
   double usual;
 };
 
-Cost named(Seconds time, Bytes memory, const Factor& factor) {
-  return {time, memory, factor.pointer,
-          fmt::format("{} {}", counted(static_cast<std::int64_t>(factor.number)), factor.what)};
-}
-
-double steps_of(const Model& model) {
-  return static_cast<double>(model.layers.size()) + static_cast<double>(model.tensors());
-}
-
 /// Of workers that are simulated one by one: that go at their own pace, or of whom the slowest does not say it all
 /// (training/servers/server_run.hpp). Servers that split every variable are one where all nodes are on one switch
 /// (training/servers/server_network.hpp).
@@ -185,7 +176,8 @@ Cost cost_of(const Scenario& scenario) {
   const double period = scenario.strategy.period;  // of which there is at least one
   const double iterations = std::max<double>(scenario.measure.iterations, period) + scenario.measure.warmup;
   const double runs = scenario.seeds * (scenario.explain ? runs_of_an_explanation : 1.0);
-  const double steps = steps_of(scenario.workload.model);
+  const Model& model = scenario.workload.model;
+  const double steps = static_cast<double>(model.layers.size()) + static_cast<double>(model.tensors());
   const InnerTasks inner = inner_tasks(scenario);
   const double of_each_stage = ranks / scenario.strategy.pipeline;
   const double looked_at = meetings_of(scenario, scenario.platform.ranks) ? ranks * looked_at_of_sharded : ranks;
@@ -207,19 +199,15 @@ Cost cost_of(const Scenario& scenario) {
              has_inner ? static_cast<double>(scenario.strategy.accumulation) : 0, 100},
       Factor{"/workload/model", "layers and tensors", steps, 1024}};
   const auto share = [](const Factor& factor) { return factor.number / factor.usual; };
-  return named(time, Bytes(ranks * bytes_per_rank), *std::ranges::max_element(factors, {}, share));
+  const Factor& largest = *std::ranges::max_element(factors, {}, share);
+  return {time, Bytes(ranks * bytes_per_rank), largest.pointer,
+          fmt::format("{} {}", counted(static_cast<std::int64_t>(largest.number)), largest.what)};
 }
 
 void require_ranks_within(const Budget& budget, Count ranks, const Place& place) {
   if (ranks > most_devices) return;
   const auto number = static_cast<double>(ranks.number());
   require_within(budget, {Seconds(0), Bytes(number * bytes_per_rank), "", counted(ranks) + " ranks"}, place);
-}
-
-/// So many points, before they are read.
-static Cost cost_of_points(Count points) {
-  const auto number = static_cast<double>(points.number());
-  return {Seconds(number * seconds_per_point), Bytes(number * bytes_per_point), "", counted(points) + " points"};
 }
 
 Cost cost_of(const Schedule& schedule, std::span<const Bytes> sizes, const Workings& workings) {
@@ -269,8 +257,9 @@ void Expenses::expect_inference(const Document& document) const {
 }
 
 void Expenses::expect_points(const Document& document, Count points) const {
-  Cost cost = cost_of_points(points);
-  cost.time *= evaluations_;
+  const auto number = static_cast<double>(points.number());
+  const Cost cost{Seconds(number * seconds_per_point) * evaluations_, Bytes(number * bytes_per_point), "",
+                  counted(points) + " points"};
   require_within(of_all_, cost, place_of_pointer(document, "/sweep"));
 }
 

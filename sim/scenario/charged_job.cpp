@@ -28,10 +28,10 @@ ChargedJob charged(const Scenario& scenario, const TrainingPoint& point) {
   const double busy = std::clamp(point.breakdown.compute / point.iteration, 0.0, 1.0);
   const bool has_failures = scenario.run && scenario.run->failures;
   const int nodes = point.nodes + (has_failures ? scenario.run->failures->spare_nodes : 0);
-  // Spare nodes are paid for, and idle.
-  return {{nodes, scenario.platform.platform.devices_per_node, busy * point.nodes / nodes},
-          point.samples_per_second,
-          point.run};
+  const int devices = scenario.platform.platform.devices_per_node;
+  const double used = std::min(1.0, double(point.ranks) / (nodes * devices));
+  // Spare nodes, and devices without a rank, are paid for, and idle.
+  return {{nodes, devices, busy * used}, point.samples_per_second, point.run};
 }
 
 MoneyPerSecond job_rate(const Offer& offer, const ChargedJob& job) {

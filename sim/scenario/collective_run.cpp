@@ -237,18 +237,8 @@ std::optional<std::string> note_on_nics(const CollectiveRequest& request, const 
 }
 
 Settings collective_settings(const CollectiveRequest& request, const Topology& topology) {
-  Settings settings{
-      {"transport.name", topology.transport.name},
-      {"transport.intra_node_latency", format(topology.transport.intra_node_latency)},
-      {"transport.inter_node_latency", format(topology.transport.inter_node_latency)},
-      {"transport.launch", format(topology.transport.launch)},
-      {"topology", topology.name},
-  };
-  if (topology.transport.reduce_rate < BytesPerSecond::infinity()) {
-    settings["transport.reduce_rate"] = format(topology.transport.reduce_rate);
-  }
-  if (topology.transport.sharp) settings["transport.sharp"] = "true";
-  add_occupancy(settings, topology.transport.occupancy);
+  Settings settings{{"topology", topology.name}};
+  add_transport(settings, topology.transport);
   add_condition(settings, topology.condition);
   if (const Library* library = request.library.library) {
     settings["library"] = library->name;

@@ -87,9 +87,18 @@ void add_condition(Settings& settings, const Condition& condition) {
   if (!condition.failed.empty()) settings["platform.failed"] = fmt::format("{}", fmt::join(condition.failed, ", "));
 }
 
-void add_occupancy(Settings& settings, const Occupancy& occupancy) {
-  if (occupancy.send > Seconds(0)) settings["transport.occupancy.send"] = format(occupancy.send);
-  if (occupancy.receive > Seconds(0)) settings["transport.occupancy.receive"] = format(occupancy.receive);
+void add_transport(Settings& settings, const Transport& transport) {
+  settings["transport.name"] = transport.name;
+  settings["transport.intra_node_latency"] = format(transport.intra_node_latency);
+  settings["transport.inter_node_latency"] = format(transport.inter_node_latency);
+  settings["transport.launch"] = format(transport.launch);
+  if (transport.reduce_rate < BytesPerSecond::infinity()) {
+    settings["transport.reduce_rate"] = format(transport.reduce_rate);
+  }
+  if (transport.sharp) settings["transport.sharp"] = "true";
+  const auto& [send, receive] = transport.occupancy;
+  if (send > Seconds(0)) settings["transport.occupancy.send"] = format(send);
+  if (receive > Seconds(0)) settings["transport.occupancy.receive"] = format(receive);
 }
 
 void add_mpi(Settings& settings, const Transport& transport, const std::optional<Transport>& mpi) {
@@ -112,20 +121,12 @@ Settings effective_settings(const Scenario& scenario) {
   const auto& dispatch = scenario.workload.host_dispatch;
   Settings settings{
       {"workload.host_dispatch", dispatch ? format(*dispatch) : "ready"},
-      {"transport.name", transport.name},
-      {"transport.intra_node_latency", format(transport.intra_node_latency)},
-      {"transport.inter_node_latency", format(transport.inter_node_latency)},
-      {"transport.launch", format(transport.launch)},
       {"transport.control_latency", format(transport.control_latency)},
       {"measure.iterations", fmt::format("{}", scenario.measure.iterations)},
       {"measure.warmup", fmt::format("{}", scenario.measure.warmup)},
       {"measure.seed", fmt::format("{}", scenario.seed)},
   };
-  if (transport.reduce_rate < BytesPerSecond::infinity()) {
-    settings["transport.reduce_rate"] = format(transport.reduce_rate);
-  }
-  if (transport.sharp) settings["transport.sharp"] = "true";
-  add_occupancy(settings, transport.occupancy);
+  add_transport(settings, transport);
   for (const auto& [name, value] : strategy.settings) settings[strategy.kind + "." + name] = value;
   if (strategy.compression.kind != Compression::none) {
     settings["strategy.compression"] = describe(strategy.compression);

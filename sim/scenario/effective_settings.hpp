@@ -17,8 +17,8 @@ std::string setting_of_share(double share);
 /// What is wrong with links just now; nothing where all are as built.
 void add_condition(Settings& settings, const Condition& condition);
 
-/// What messages keep processors with, where they do.
-void add_occupancy(Settings& settings, const Occupancy& occupancy);
+/// What every message costs.
+void add_transport(Settings& settings, const Transport& transport);
 
 /// What messages of MPI cost, where an MPI carries something out on a machine whose transport is another library's;
 /// that nothing is known of it, where that is so.

@@ -22,10 +22,6 @@
 namespace farandole { inline namespace scenario {
 namespace {
 
-void without_checkpoint(Scenario& scenario) {
-  scenario.effects.checkpoint.reset();
-}
-
 void without_stragglers(Scenario& scenario) {
   EffectsSpec& effects = scenario.effects;
   effects.device_spread = 0;
@@ -36,29 +32,8 @@ void without_stragglers(Scenario& scenario) {
   effects.board_slowdown = 0;
 }
 
-void without_collective_kernels(Scenario& scenario) {
-  scenario.effects.communication_compute_share = 0;
-}
-
-void without_contention(Scenario& scenario) {
-  scenario.mechanisms.contention = false;
-}
-
-void without_bandwidth(Scenario& scenario) {
-  scenario.mechanisms.network_rate = 1e6;  // what took a second takes a microsecond
-}
-
-void without_latency(Scenario& scenario) {
-  scenario.mechanisms.latency = 0;
-}
-
-void without_copies(Scenario& scenario) {
-  scenario.mechanisms.copy_rate = 1e9;
-}
-
-void without_server_work(Scenario& scenario) {
-  scenario.mechanisms.server_rate = 1e9;
-}
+constexpr double without_bandwidth = 1e6;  // what took a second takes a microsecond
+constexpr double without_work = 1e9;
 
 bool has_servers(const Scenario& scenario) {
   return scenario.strategy.servers.has_value();
@@ -83,14 +58,14 @@ struct Mechanism {
 };
 
 constexpr std::array mechanism_rows{
-    Mechanism{"checkpoint", without_checkpoint, always},
+    Mechanism{"checkpoint", [](Scenario& s) { s.effects.checkpoint.reset(); }, always},
     Mechanism{"stragglers", without_stragglers, always},
-    Mechanism{"collective_kernels", without_collective_kernels, has_collectives},
-    Mechanism{"contention", without_contention, has_collectives},
-    Mechanism{"exposed_bandwidth", without_bandwidth, always},
-    Mechanism{"exposed_latency", without_latency, always},
-    Mechanism{"fusion_copies", without_copies, codes},
-    Mechanism{"server_update", without_server_work, has_servers},
+    Mechanism{"collective_kernels", [](Scenario& s) { s.effects.communication_compute_share = 0; }, has_collectives},
+    Mechanism{"contention", [](Scenario& s) { s.mechanisms.contention = false; }, has_collectives},
+    Mechanism{"exposed_bandwidth", [](Scenario& s) { s.mechanisms.network_rate = without_bandwidth; }, always},
+    Mechanism{"exposed_latency", [](Scenario& s) { s.mechanisms.latency = 0; }, always},
+    Mechanism{"fusion_copies", [](Scenario& s) { s.mechanisms.copy_rate = without_work; }, codes},
+    Mechanism{"server_update", [](Scenario& s) { s.mechanisms.server_rate = without_work; }, has_servers},
 };
 
 /// Parts from the actual iteration down to the device's.

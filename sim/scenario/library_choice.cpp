@@ -7,11 +7,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "config/error.hpp"
 #include "config/section.hpp"
 #include "platform/mpi_transport.hpp"
 #include "simulate/library/library_file.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -23,11 +25,8 @@ bool has(const Library& library, Operation operation) {
 }
 
 std::vector<std::string> libraries_with(Operation operation) {
-  std::vector<std::string> names;
-  for (const Library* library : libraries()) {
-    if (has(*library, operation)) names.push_back(library->name);
-  }
-  return names;
+  return mapped(those_of(libraries(), [&](const Library* library) { return has(*library, operation); }),
+                &Library::name);
 }
 
 /// Family and number of a release: "nccl-2.7" or "nccl-2.7.8" is "nccl-" and 207; nothing where there is no number.
@@ -64,12 +63,6 @@ std::string stack_key(DeviceStack stack) {
   return stack == DeviceStack::cuda ? "compute_capability" : "gfx";
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::string why_not(const Library& library, const Device& device) {
   if (!library.generations.empty()) return fmt::format("it does not run on {}", device.name);
   return fmt::format("it needs {}, which {} has not", name(library.needs), device.name);
@@ -77,8 +70,9 @@ std::string why_not(const Library& library, const Device& device) {
 
 [[noreturn]] void refuse_device(const Library& library, const Device& device, const Value& where) {
   if (!library.generations.empty()) {
-    where.fail(fmt::format("a library for {}", device.name), quoted(library.name),
-               fmt::format("; it runs on processors and on GPUs of generation {}", joined(library.generations)));
+    where.fail(
+        fmt::format("a library for {}", device.name), quoted(library.name),
+        fmt::format("; it runs on processors and on GPUs of generation {}", fmt::join(library.generations, ", ")));
   }
   const std::string stack = name(library.needs);
   where.fail("a library for devices without " + stack, fmt::format("{} with {}", quoted(library.name), device.name),
@@ -114,13 +108,13 @@ LibraryUse use_library(const Algorithm& algorithm, const Transport& transport, c
   const bool is_open = algorithm.name == of_the_transport;
   if (is_open && transport.library.empty()) {
     where.fail("the name of a library, as the topology's transport has none", quoted(algorithm.name),
-               "; known: " + joined(libraries_with(operation)));
+               fmt::format("; known: {}", fmt::join(libraries_with(operation), ", ")));
   }
   const Library* library = find_library(is_open ? transport.library : algorithm.name);
   if (library == nullptr || !has(*library, operation)) {
     where.fail(fmt::format("a library that has {}", name(operation)),
                fmt::format("the transport's {}", quoted(transport.library)),
-               "; known: " + joined(libraries_with(operation)));
+               fmt::format("; known: {}", fmt::join(libraries_with(operation), ", ")));
   }
   if (!can_run(*library, kind_of(device))) refuse_device(*library, device, where);
   return {library, kind_of(device)};
@@ -155,12 +149,12 @@ void refuse_other(const Document& topology, const char* pointer, const char* wha
   std::error_code none;
   if (is_meant(name) && (is_own_file ? find_library(name) != nullptr : exists(library_path(name), none))) return;
   if (is_own_file && is_meant(name)) named->fail(what, quoted(name), "; there is no such file");
-  std::vector<std::string> known;
-  std::ranges::copy_if(library_names(), std::back_inserter(known), is_meant);
+  const std::vector<std::string> known = those_of(library_names(), is_meant);
   if (known.empty()) named->fail(what, quoted(name), "; there is none in topologies/libraries of the data");
   const std::string release = nearest_release(name, known);
   named->fail(what, quoted(name),
-              release.empty() ? "; known: " + joined(known) : fmt::format("; did you mean \"{}\"?", release));
+              release.empty() ? fmt::format("; known: {}", fmt::join(known, ", "))
+                              : fmt::format("; did you mean \"{}\"?", release));
 }
 
 }  // namespace

@@ -3,31 +3,37 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
+#include <numeric>
 #include <utility>
 
 #include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
 
 namespace farandole { inline namespace scenario {
-namespace {
 
-Placement placement_of_stage(const Platform& platform, const Placement& all, int stages, int stage) {
-  const auto of_each = static_cast<int>(all.device_of_rank.size()) / stages;
-  std::vector<int> members;
-  for (int rank = 0; rank < of_each; ++rank) members.push_back(stage * of_each + rank);
-  return placement_of(platform, all, members);
+JobSite site_of_job(const Scenario& scenario, int ranks, Company* company, const std::function<JobClocks&()>& clocks) {
+  JobSite site;
+  site.ranks = ranks;
+  site.launch = scenario.platform.platform.transport.launch * scenario.mechanisms.latency;
+  site.compute_share = scenario.effects.communication_compute_share;
+  site.width = scenario.strategy.streams;
+  site.clock_of = [clocks](const Collective& collective) -> CollectiveClock& { return clocks().clock_of(collective); };
+  site.company = company;
+  site.carriages_of = [clocks](const Collective& collective) -> const std::vector<GroupCarriage>& {
+    return clocks().carriages_of(collective);
+  };
+  return site;
 }
-
-}  // namespace
 
 Scenario stage_of(const Scenario& scenario, const Placement& placement, int stage) {
   Scenario own = scenario;
   own.workload.part = scenario.workload.staged.stages[static_cast<std::size_t>(stage)];
   own.workload.staged = {};
   own.strategy.pipeline = 1;
-  own.platform.placement = placement_of_stage(scenario.platform.platform, placement, scenario.strategy.pipeline, stage);
-  own.platform.ranks = static_cast<int>(own.platform.placement.device_of_rank.size());
+  std::vector<int> members(placement.device_of_rank.size() / as_index(scenario.strategy.pipeline));
+  own.platform.ranks = static_cast<int>(members.size());
+  std::iota(members.begin(), members.end(), stage * own.platform.ranks);
+  own.platform.placement = placement_of(scenario.platform.platform, placement, members);
   return own;
 }
 
@@ -81,7 +87,7 @@ Scenario pair_of(const Scenario& scenario, const Placement& from, const Placemen
   both = from;
   std::ranges::copy(to.device_of_rank, std::back_inserter(both.device_of_rank));
   std::vector<int> all(both.device_of_rank.size());
-  for (std::size_t rank = 0; rank < all.size(); ++rank) all[rank] = static_cast<int>(rank);
+  std::iota(all.begin(), all.end(), 0);
   both = placement_of(scenario.platform.platform, both, all);
   pair.platform.ranks = static_cast<int>(all.size());
   return pair;
@@ -99,7 +105,8 @@ struct PipelineParts::Parts {
       Timeline* const timeline = &stage == &stages.front() ? job.timeline : nullptr;
       const Placement& placement = stage.scenario.platform.placement;
       strategies.push_back(stage.scenario.strategy.make(site_of(stage.scenario, stage.job, placement, timeline)));
-      on.push_back({stage.job, job_site(stage.job.stage->stage), *strategies.back()});
+      const auto own = [this, number = stage.job.stage->stage]() -> JobClocks& { return part(number, number); };
+      on.push_back({stage.job, site_of_job(whole, stage.scenario.platform.ranks, company, own), *strategies.back()});
     }
     trainer = std::make_unique<StagedTrainer>(simulator, std::move(on), between(), job.variability, job.timeline);
   }
@@ -108,22 +115,6 @@ struct PipelineParts::Parts {
   void update_as_in_the_run() {
     const std::vector<PipelineStage> in_the_run = stages_of(whole, whole.platform.placement);
     for (std::size_t i = 0; i < stages.size(); ++i) stages[i].job.update = in_the_run[i].job.update;
-  }
-
-  JobSite job_site(int stage) {
-    JobSite site;
-    site.ranks = stages[as_index(stage)].scenario.platform.ranks;
-    site.launch = whole.platform.platform.transport.launch * whole.mechanisms.latency;
-    site.compute_share = whole.effects.communication_compute_share;
-    site.width = whole.strategy.streams;
-    site.clock_of = [this, stage](const Collective& collective) -> CollectiveClock& {
-      return part(stage, stage).clock_of(collective);
-    };
-    site.company = company;
-    site.carriages_of = [this, stage](const Collective& collective) -> const std::vector<GroupCarriage>& {
-      return part(stage, stage).carriages_of(collective);
-    };
-    return site;
   }
 
   BetweenStages between() {

@@ -5,6 +5,7 @@
 // scenario/stage.cpp, fit_memory.cpp and train.cpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -38,6 +39,9 @@ Bytes tied_gradient(const Scenario& scenario);
 /// Two stages by themselves: a message from a rank of the first to the one at the same place of the second is a
 /// broadcast of neighbours.
 Scenario pair_of(const Scenario& scenario, const Placement& from, const Placement& to);
+
+/// Where so many ranks compute and communicate, by clocks that outlive the site. `company` may be null.
+JobSite site_of_job(const Scenario& scenario, int ranks, Company* company, const std::function<JobClocks&()>& clocks);
 
 /// A pipeline that is to be simulated, and what it is on. The references must outlive it; `company` may be null.
 class PipelineParts {

@@ -8,13 +8,10 @@
 namespace farandole { inline namespace scenario {
 namespace {
 
-const DistributionKind& read_kind(const Value& where) {
-  return read_named(where, "a distribution", distribution_kinds(), &DistributionKind::name);
-}
-
 /// Kind and deviation of an object whose mean the caller reads; the deviation is a share of the mean, or a time.
 Distribution read_kind_and_deviation(Section& section, Seconds mean) {
-  const DistributionKind& kind = read_kind(section.child("distribution"));
+  const DistributionKind& kind =
+      read_named(section.child("distribution"), "a distribution", distribution_kinds(), &DistributionKind::name);
   if (kind.most_deviation == 0) return {kind.name, 0};
   const Value deviation = section.child("deviation");
   const bool share = mean == Seconds(0) || (deviation.is_string() && read<std::string>(deviation).ends_with('%'));
@@ -24,11 +21,6 @@ Distribution read_kind_and_deviation(Section& section, Seconds mean) {
         fmt::format("at most {:.4g} % of the mean for a {} distribution", kind.most_deviation * 100, kind.name));
   }
   return {kind.name, relative};
-}
-
-Access read_access(const Value& where) {
-  return read_choice<Access>(where, "a way to draw samples",
-                             {{"random", Access::random}, {"partition", Access::partition}});
 }
 
 }  // namespace
@@ -63,7 +55,10 @@ constexpr int most_batches_ahead = 1024;
 InputSupply read_input(const Value& where) {
   Section section(where);
   InputSupply supply;
-  if (const auto access = section.maybe("access")) supply.access = read_access(*access);
+  if (const auto access = section.maybe("access")) {
+    supply.access = read_choice<Access>(*access, "a way to draw samples",
+                                        {{"random", Access::random}, {"partition", Access::partition}});
+  }
   supply.sample_size = section.optional("sample_size", 0_B);
   if (const auto rate = section.maybe("storage_bandwidth"))
     supply.storage_bandwidth = read_above_zero<BytesPerSecond>(*rate);

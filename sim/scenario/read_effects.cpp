@@ -10,6 +10,7 @@
 #include "scenario/read_distribution.hpp"
 #include "scenario/read_parts.hpp"
 #include "units/format.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -17,11 +18,8 @@ namespace {
 /// One object, or a list of them.
 template <class T>
 std::vector<T> read_one_or_more(const std::optional<Value>& where, T (*read_one)(const Value&)) {
-  std::vector<T> result;
-  if (!where) return result;
-  if (!where->is_array()) return {read_one(*where)};
-  for (const Value& element : where->elements()) result.push_back(read_one(element));
-  return result;
+  if (!where) return {};
+  return where->is_array() ? mapped(where->elements(), read_one) : std::vector<T>{read_one(*where)};
 }
 
 std::vector<int> read_indices(const std::optional<Value>& where) {
@@ -115,12 +113,6 @@ OsNoise read_os_noise(const Value& where) {
   return noise;
 }
 
-double read_compute_share(const Value& where) {
-  const double share = read<Fraction>(where).value;
-  if (share >= 1) where.fail("a percentage below 100 %");
-  return share;
-}
-
 /// true: what the device's file says; or the slowdown itself.
 double read_shared_board(const Value& where, const Device& device) {
   if (device.board.devices < 2) {
@@ -210,7 +202,8 @@ EffectsSpec read_effects(const std::optional<Value>& where, const Scenario& scen
   for (const SlowLink& slow : effects.slow_links) check_links(*links, slow, platform);
   if (const auto noise = section.maybe("os_noise")) effects.os_noise = read_os_noise(*noise);
   if (const auto share = section.maybe("communication_compute_share")) {
-    effects.communication_compute_share = read_compute_share(*share);
+    effects.communication_compute_share = read<Fraction>(*share).value;
+    if (effects.communication_compute_share >= 1) share->fail("a percentage below 100 %");
   }
   if (const auto board = section.maybe("shared_board"))
     effects.board_slowdown = read_shared_board(*board, scenario.platform.device);
@@ -269,8 +262,7 @@ std::string describe(const Checkpoint& checkpoint) {
 
 template <class Effect>
 void add_all(Settings& settings, const std::string& name, const std::vector<Effect>& effects) {
-  std::vector<std::string> texts;
-  for (const Effect& effect : effects) texts.push_back(describe(effect));
+  const auto texts = mapped(effects, [](const Effect& effect) { return describe(effect); });
   if (!texts.empty()) settings[name] = fmt::format("{}", fmt::join(texts, "; "));
 }
 

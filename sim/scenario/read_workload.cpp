@@ -35,10 +35,6 @@ std::optional<Seconds> read_host_dispatch(const std::optional<Value>& value, con
   return read<Seconds>(*value);
 }
 
-Optimizer read_optimizer(const Value& where) {
-  return read_named(where, "an optimizer", optimizers(), &Optimizer::name);
-}
-
 /// What frameworks do with single precision where nobody says otherwise: its products on tensor units, if there are
 /// any.
 Precision default_precision(const Device& device) {
@@ -236,7 +232,8 @@ WorkloadSpec read_workload(const Value& where, const Catalogue& catalogue, const
     if (batch) global->fail("either a \"batch_per_rank\" or a \"global_batch\"");
     workload.global_batch = read_at_least(*global, 1);
   }
-  if (const auto optimizer = section.maybe("optimizer")) workload.optimizer = read_optimizer(*optimizer);
+  if (const auto optimizer = section.maybe("optimizer"))
+    workload.optimizer = read_named(*optimizer, "an optimizer", optimizers(), &Optimizer::name);
   read_types(section, workload, device);
   if (const auto kind = section.maybe("normalisation")) workload.normalisation = read_normalisation(*kind);
   workload.compiled = section.optional("compile", false);

@@ -21,6 +21,9 @@ namespace farandole { inline namespace scenario {
 namespace {
 
 constexpr std::size_t timeline_capacity = 100'000;  // events; about 15 MB of JSON, which browsers still open
+constexpr double long_for_stages = .05;             // of an iteration, that stages wait
+/// F(2x2, 3x3) of Lavin and Gray (CVPR 2016), by which cuDNN does convolutions, multiplies so many times less.
+constexpr double less_by_winograd = 2.25;
 
 /// Where workers exchange beside their next step, none waits for the others as measuring begins: a straggler of the
 /// warm-up begins late and may be level with the rest at the end. What is gained is less, the longer is measured.
@@ -42,6 +45,23 @@ Scenario with_the_global_batch(Scenario scenario) {
   scenario.workload.batch_per_rank = scenario.workload.global_batch;
   scenario.strategy.accumulation = 1;
   return scenario;
+}
+
+/// On what figures that look right would hide.
+void add_notes_on_use(TrainedPoint& point) {
+  const Utilisation& use = point.utilisation;
+  const double of_peak = use.mfu_causal.value_or(use.mfu.value_or(0));
+  if (of_peak > (use.sequence_length > 0 ? 1 : less_by_winograd))
+    point.notes.push_back(
+        fmt::format("the model's FLOP alone take {:.3g} times as long at the device's peak: is what "
+                    "was measured of this model, batch, precision and number of ranks?",
+                    of_peak));
+  const Seconds stages = point.exposed ? point.exposed->pipeline.value_or(Seconds(0)) : Seconds(0);
+  if (stages >= long_for_stages * point.iteration)
+    point.notes.push_back(
+        fmt::format("stages wait for one another, and for what they send, for {:.0f} % of an "
+                    "iteration; so does the same pipeline by itself, which efficiency is relative to",
+                    stages / point.iteration * 100));
 }
 
 double share_of_a_replica(const Scenario& scenario) {
@@ -82,6 +102,7 @@ TrainingPoint run_point(const PlannedPoint& planned, const Catalogue& catalogue,
     throw InvariantError(fmt::format("{} ranks scale with an efficiency of {}", point.ranks, point.scaling_efficiency));
   }
   if (const auto note = beyond_linear_note(scenario, point)) point.notes.push_back(*note);
+  add_notes_on_use(point);
   if (scenario.run) point.run = whole_run(scenario, point);
   if (scenario.economics) point.cost = cost_of(planned.document, catalogue, scenario, point);
   if (scenario.bands) add_bands(point, planned.document, catalogue, scenario, std::move(clocks));

@@ -194,19 +194,6 @@ struct Progression {
   [[nodiscard]] bool ends_before(double value) const { return value > to + rounding_of_steps * std::abs(to); }
 };
 
-double read_factor(const Value& where, const Value& from, double first) {
-  const double factor = read<double>(where);
-  if (!(factor > 1)) where.fail("a factor above 1");
-  if (!(first > 0)) from.fail("a value above zero, as a factor multiplies it");
-  return factor;
-}
-
-double read_step(const Value& where, const Scale& scale) {
-  const double step = scale.number(where);
-  if (!(step > 0)) where.fail("a step above zero");
-  return step;
-}
-
 }  // namespace
 
 std::vector<Node> read_range(const Value& where) {
@@ -219,7 +206,10 @@ std::vector<Node> read_range(const Value& where) {
   if (factor.has_value() == step.has_value()) where.fail("either a \"factor\" or a \"step\"", factor ? "both" : "none");
   const Scale scale(from);
   Progression range{scale.number(from), scale.number(to), 0, factor.has_value()};
-  range.change = factor ? read_factor(*factor, from, range.from) : read_step(*step, scale);
+  range.change = factor ? read<double>(*factor) : scale.number(*step);
+  if (factor && !(range.change > 1)) factor->fail("a factor above 1");
+  if (factor && !(range.from > 0)) from.fail("a value above zero, as a factor multiplies it");
+  if (step && !(range.change > 0)) step->fail("a step above zero");
   if (range.ends_before(range.from)) to.fail(fmt::format("at least {}", from.describe()));
   const bool whole = is_whole(from) && is_whole(factor ? *factor : *step);
   std::vector<Node> values;
@@ -231,11 +221,13 @@ std::vector<Node> read_range(const Value& where) {
 }
 
 static void add_setting(Configuration& configuration, const Setting& setting) {
-  for (const auto& [pointer, value] : setting.assignments) configuration.document.set(pointer, value);
+  for (const auto& [pointer, value] : setting.assignments) {
+    configuration.document.set(pointer, value);
+    configuration.pointers.push_back(pointer);
+  }
   if (!configuration.name.empty()) configuration.name += ", ";
   configuration.name += setting.name;
   configuration.swept.insert(configuration.swept.end(), setting.swept.begin(), setting.swept.end());
-  for (const Assignment& assignment : setting.assignments) configuration.pointers.push_back(assignment.pointer);
 }
 
 static void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {

@@ -14,13 +14,9 @@ namespace {
 
 using Nics = std::map<int, std::set<int>>;  // by node
 
-const std::vector<int>& nics_of(const Platform& platform, int device) {
-  return platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
-}
-
 /// How many of the device's node are known then.
 std::size_t add_nics_of(const Platform& platform, int device, Nics& nics) {
-  const auto& own = nics_of(platform, device);
+  const auto& own = platform.node.nics_of_device[static_cast<std::size_t>(device % platform.devices_per_node)];
   auto& of_node = nics[platform.node_of(device)];
   of_node.insert(own.begin(), own.end());
   return of_node.size();

@@ -42,6 +42,14 @@ TEST(Economics, EnergyIsDrawTimesTimeTimesPue) {
   EXPECT_NEAR(point.cost->energy_per_sample.plain(), 4 * node * 1.2 / point.samples_per_second, 1e-9);
 }
 
+TEST(Economics, DevicesWithoutARankDrawWhatIsIdle) {
+  // Six ranks on two nodes of four: six of eight devices compute.
+  const TrainingPoint point =
+      point_with({on_demand, {"/platform/topology", R"("roce25-4xp100")"}, {"/platform/ranks", "6"}});
+  const double busy = point.breakdown.compute / point.iteration;
+  EXPECT_NEAR(point.cost->node_power.plain(), 1500 + 4 * (50 + 350 * busy * 6 / 8), 1e-9);
+}
+
 TEST(Economics, InterruptionsMakeARunLongerAndDearer) {
   const TrainingPoint point = point_with({spot, a_run});
   EXPECT_GT(point.cost->stretch, 1);

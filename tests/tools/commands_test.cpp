@@ -306,7 +306,42 @@ TEST(Settings, BehindTheFileAndWithDotsAreThoseOfSetAndTheLastOneCounts) {
   const std::string pointers = printed("--set '/sweep={}' --set /platform/ranks=4 --set /measure/iterations=3");
   EXPECT_EQ(printed("--set 'sweep={}' --set platform.ranks=4 --set measure.iterations=3"), pointers);
   EXPECT_EQ(printed("'sweep={}' platform.ranks=4 /measure/iterations=3"), pointers);
-  EXPECT_EQ(printed("'sweep={}' platform.ranks=4 --set platform.ranks=8 --set measure.iterations=3"), pointers);
+  EXPECT_EQ(printed("'sweep={}' platform.ranks=8 --set platform.ranks=4 --set measure.iterations=3"), pointers);
+  EXPECT_EQ(printed("--set 'sweep={}' --set platform.ranks=8 platform.ranks=4 measure.iterations=3"), pointers);
+}
+
+TEST(Commands, ABarrierHasNoSizes) {
+  const Workplace place;
+  const Finished one = place.farandole("collective --op barrier --topology dgx-h100 --ranks 16 --format csv");
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(std::ranges::count(one.out, '\n'), 2) << one.out;
+  const Finished sized = place.farandole("collective --op barrier --topology dgx-h100 --ranks 16 -e 1G");
+  EXPECT_EQ(sized.out.substr(0, sized.out.find('\n')), "# farandole 0.1.0, scenario collective");
+  EXPECT_THAT(sized.out, Not(HasSubstr("1073741824")));
+  EXPECT_THAT(sized.err, HasSubstr("a barrier carries no data: sizes are not used"));
+}
+
+TEST(Commands, MeasuredTimesThatTheDeviceCannotKeepAreNoted) {
+  const Workplace place;
+  place.write("s.json", R"({"name": "job", "workload": {"model": "llama3_8b", "batch_per_rank": 1, "precision": "bf16",
+    "recompute": "full", "measured": [{"ranks": 8, "batch_per_rank": 1, "iteration_seconds": 0.3}]},
+    "platform": {"topology": "hgx-h100", "ranks": 8}, "strategy": {"kind": "fsdp"}})");
+  const char* const note = "times as long at the device's peak";
+  EXPECT_THAT(place.farandole("run s.json").out, HasSubstr(note));
+  EXPECT_THAT(place.farandole("run s.json --set /workload/measured/0/iteration_seconds=1.5").out,
+              testing::Not(HasSubstr(note)));
+}
+
+TEST(Commands, APipelinesWaitsAreSaidBesideItsEfficiency) {
+  const Workplace place;
+  place.write("s.json", R"({"name": "job", "workload": {"model": "llama3_8b", "batch_per_rank": 1, "precision": "bf16",
+    "recompute": "full"}, "platform": {"topology": "hgx-h100", "ranks": 64},
+    "strategy": {"kind": "fsdp", "pipeline": 4, "accumulation": 1}})");
+  const Finished finished = place.farandole("run s.json --explain --html page.html");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("stages wait for one another, and for what they send, for 7"));
+  EXPECT_THAT(finished.out, HasSubstr("other stages of the pipeline"));
+  EXPECT_THAT(test::contents(place.folder() / "page.html"), HasSubstr("is waiting for other stages of its pipeline"));
 }
 
 }}  // namespace farandole::commands_test

@@ -45,6 +45,12 @@ TEST_F(Cost, OfARunIsWhatItsOptionGivesByHand) {
   }
 }
 
+TEST_F(Cost, SaysWhereOffersAreInAnotherCurrency) {
+  const std::string both = "cost s.json --offer lambda-h100-on-demand --price '16 EUR/h'";
+  EXPECT_THAT(place.farandole(both).out, HasSubstr("--exchange '0.92 EUR/USD'"));
+  EXPECT_THAT(place.farandole(both + " --exchange '0.92 EUR/USD'").out, Not(HasSubstr("are not compared")));
+}
+
 TEST_F(Cost, IsLinearInThePrice) {
   for (const char* of : {"run", "years"}) {
     const double once = cost("--price '10 USD/h' --offer lambda-h100-on-demand --set /name=a", of);

@@ -149,6 +149,15 @@ TEST_F(Diagnose, CallsNoStepHealthyOfWhichSomethingElseIsLikelier) {
   }
 }
 
+TEST_F(Diagnose, CallsNoStepHealthyThatIsOutsideItsInterval) {
+  const double expected = asked("--measured '1 s'").at("measured").at(0).at("expected_seconds");
+  const auto said = [&](double seconds) {
+    return place.farandole("diagnose s.json --measured '" + seconds_text(seconds) + "'").out;
+  };
+  EXPECT_THAT(said(expected), HasSubstr("That is as it should be"));
+  EXPECT_THAT(said(expected * .55), testing::Not(HasSubstr("That is as it should be")));
+}
+
 TEST_F(Diagnose, TakesTheMedianOfALogOfSteps) {
   place.write("log", "# step times\n1 s\n\n400 ms  # the second\n500 ms\r\n");
   EXPECT_DOUBLE_EQ(asked("--steps log").at("measured").at(0).at("measured_seconds"), 0.5);

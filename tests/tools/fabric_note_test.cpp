@@ -26,4 +26,16 @@ TEST(NoteOnFabric, IsNotThereOnOneNodeOnAFullNetworkOrOfAlgorithms) {
     EXPECT_THAT(said(line), Not(HasSubstr("oversubscription"))) << line;
 }
 
+TEST(NoteOnFabric, IsSaidByThoseWhoAnswerQuestionsOnNetworksAndPlaces) {
+  const Workplace place;
+  place.write("s.json", R"({"name": "job", "workload": {"model": "resnet50", "batch_per_rank": 32},
+    "platform": {"topology": "hgx-h100", "ranks": 64}, "strategy": {"kind": "ddp"},
+    "measure": {"iterations": 2, "warmup": 1}})");
+  for (const char* question : {"network s.json", "place s.json --nodes-per-switch 2 --nodes 16 --oversubscription 4"}) {
+    const Finished finished = place.farandole(question);
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("placement do not fully act on collectives of nccl")) << question;
+  }
+}
+
 }}  // namespace farandole::test::fabric_note_test

@@ -68,6 +68,18 @@ TEST(ValidateCommand, GivesMeasurementsOfALibraryTheIntervalOfPublishedTablesWhe
   EXPECT_TRUE(points.at(1).at("band_low").is_null());
 }
 
+TEST(ValidateCommand, CountsTheNodesThatRanksFillWhereARowDoesNotSay) {
+  const Workplace place;
+  place.write("mine.json", R"({"library": "nccl-2.21", "points": [
+    {"op": "allreduce", "algorithm": "library", "ranks": 16, "bytes": 1048576, "seconds": 7e-05},
+    {"op": "allreduce", "algorithm": "library", "ranks": 8, "bytes": 1048576, "seconds": 7e-05}]})");
+  const Finished finished = place.farandole("validate mine.json --topology dgx-h100 --format json");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json points = json::parse(finished.out).at("points");
+  EXPECT_EQ(points.at(0).at("nodes"), 2);
+  EXPECT_EQ(points.at(1).at("nodes"), 1);
+}
+
 TEST(CheckCommand, KnowsFilesOfPublishedRuns) {
   const Workplace place;
   const Finished finished =

@@ -51,7 +51,7 @@ REPLACED = [
     (r"bytes' stead", "executes it on integer buffers, one element per byte"),
     (r"\blaid onto\b", "mapped to"),
     (r"\bcarried as one\b", "aggregated"),
-    (r"(?<!percentage )\bpoints of efficiency, cheapest", "percentage points of efficiency"),
+    (r"\bpoints of efficiency, cheapest", "gain in percentage points of present linear scaling: a change may make devices faster"),
     (r"\bon the way back\b", "in the opposite direction"),
     (r"\bpublished picture\b", "published benchmark"),
     (r"\bhide their communication behind", "overlap communication with computation"),

@@ -51,6 +51,9 @@ std::pair<Bytes, Bytes> first_and_last_size(const CollectiveArguments& arguments
     const Bytes all = arguments.servers.bytes_of_model();
     return {all, all};
   }
+  if (arguments.operation == name(Operation::barrier)) {
+    return {size_option("-b", smallest), size_option("-b", smallest)};
+  }
   const std::string& first = arguments.least.empty() ? smallest : arguments.least;
   const Bytes least = size_option("-b", first);
   const Bytes most = size_option("-e", arguments.most.empty() ? largest : arguments.most);
@@ -195,6 +198,8 @@ void simulate_collective(const CollectiveArguments& arguments) {
       "farandole", [&] { return run_collective(wanted, topology, ranks_option.value(), &provenance); });
   add_bands(points, wanted, topology, catalogue, ranks_option.value());
   Settings settings = collective_settings(wanted, topology);
+  if (wanted.algorithm.operation == Operation::barrier && !(arguments.least + arguments.most).empty())
+    std::cerr << "note: a barrier carries no data: sizes are not used\n";
   if (provenance.rounded_up > 0) {
     settings["chunks"] = describe_rounding_up(provenance.rounded_up);
     std::cerr << "note: " << settings["chunks"] << "\n";

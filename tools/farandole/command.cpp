@@ -50,8 +50,15 @@ void ScenarioArguments::add_to(CLI::App& command, const std::string& file_help) 
   command.add_option("--set", settings, "replace a value of the scenario, by key or JSON pointer; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  const auto add = [this](const std::vector<std::string>& behind) {
-    settings.insert(settings.end(), behind.begin(), behind.end());
+  const auto add = [this, &command](const std::vector<std::string>& behind) {
+    std::vector<std::string> typed;
+    auto set = settings.begin();
+    auto other = behind.begin();
+    for (const CLI::Option* option : command.parse_order()) {
+      if (option->check_lname("set")) typed.push_back(*set++);
+      if (option->get_name() == "settings") typed.push_back(*other++);
+    }
+    settings = std::move(typed);
   };
   command
       .add_option_function<std::vector<std::string>>(

@@ -58,7 +58,7 @@ void set_value(Document& document, const std::string& assignment);
 /// A scenario's file and what is set in it.
 struct ScenarioArguments {
   std::string file;
-  std::vector<std::string> settings;  // by --set, then those behind the file
+  std::vector<std::string> settings;  // by --set and behind the file, in the order in which they were typed
 
   void add_to(CLI::App& command, const std::string& file_help);
   [[nodiscard]] Document read() const;

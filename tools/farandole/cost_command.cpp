@@ -427,6 +427,11 @@ QuestionAnswer cost_answer(const CostAnswer& answer, const CostTerms& terms, con
       fmt::format(
           "CO2: {:.4g} g/kWh (--co2); 436 is the world's mean of 2022 by Ember, second-hand, assumed for every place",
           terms.grams_per_joule * joules_of_a_kwh)};
+  if (answer.offers.front().currency != answer.offers.back().currency)
+    result.notes.push_back(
+        fmt::format("offers in {} come first and are not compared with the others: --exchange '0.92 "
+                    "{}/{}' says what one is worth",
+                    answer.offers.front().currency, answer.offers.front().currency, answer.offers.back().currency));
   if (!answer.has_run) result.notes.emplace_back("the scenario has no \"run\": a day of training stands for it");
   for (const OfferCost& cost : answer.offers) {
     if (!cost.offer.assumptions.empty())

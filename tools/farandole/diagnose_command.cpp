@@ -130,7 +130,9 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
   if (answer.is_unexplained) {
     sentences.emplace_back("Nothing of what is known here explains that: is the scenario the job that was measured?");
   } else if (likely.name == healthy_name) {
-    const bool is_likely = likely.probability >= likely_enough;
+    const Interval& band = answer.bands.front();
+    const bool is_inside = band.low <= first.seconds && first.seconds <= band.high;
+    const bool is_likely = is_inside && likely.probability >= likely_enough;
     sentences.push_back(is_likely
                             ? fmt::format("That is as it should be, as likely as {}.", how_sure(likely.probability))
                             : fmt::format("No cause stands out: that nothing is wrong is as likely as {}.",

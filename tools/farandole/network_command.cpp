@@ -289,6 +289,8 @@ QuestionAnswer network_answer(const NetworkNeed& need, const NetworkPrice& price
     result.notes.emplace_back(
         "the price of a network is taken to grow with the NICs of a node; a point is 1 % of what devices could do");
   }
+  for (const auto& notes : {need.notes, need.own.notes})
+    result.notes.insert(result.notes.end(), notes.begin(), notes.end());
   for (const std::string& why : need.refused) result.notes.push_back("not timed on " + why);
   for (const NetworkAnswer& answer : need.answers) {
     if (answer.rate)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -93,6 +94,9 @@ class NetworkQuestion {
 
   [[nodiscard]] int nics() const { return nics_of(topology_); }
 
+  /// On what was run so far.
+  [[nodiscard]] std::vector<std::string> notes() const { return {notes_.begin(), notes_.end()}; }
+
   /// With one, two, four, ... of the node's NICs, spread over the places that they have.
   [[nodiscard]] std::vector<OtherNetwork> with_fewer_nics() const {
     std::vector<OtherNetwork> fewer;
@@ -172,7 +176,9 @@ class NetworkQuestion {
   [[nodiscard]] TrainingPoint run(const Document& document, bool bands) const {
     RunOptions options = options_;
     options.bands = bands;
-    return run_document(document, catalogue_, options).points.front();
+    const RunResult result = run_document(document, catalogue_, options);
+    if (const auto note = result.settings.find("note"); note != result.settings.end()) notes_.insert(note->second);
+    return result.points.front();
   }
 
   Document document_;
@@ -181,6 +187,7 @@ class NetworkQuestion {
   Json overrides_ = Json::object();
   Document topology_;
   BytesPerSecond nic_;
+  mutable std::set<std::string> notes_;
 };
 
 using Efficiency = double (*)(const TrainingPoint&);
@@ -266,6 +273,7 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
     if (answer.rate) answer.band.hold(answer.rate->relative);
     need.answers.push_back(std::move(answer));
   }
+  need.notes = question.notes();
   need.others = question.with_fewer_nics();
   question.add_other_machines(need);
   return need;

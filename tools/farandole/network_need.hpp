@@ -53,6 +53,7 @@ struct NetworkNeed {
   std::vector<NetworkVariant> rates;  // ascending
   std::vector<NetworkAnswer> answers;
   std::vector<OtherNetwork> others;  // the own machine's with fewer NICs first
+  std::vector<std::string> notes;    // on what points leave unused of their machine, or do not see of it
   std::vector<std::string> refused;  // of other machines, why the job is not timed on them
 };
 

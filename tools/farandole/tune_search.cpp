@@ -4,8 +4,11 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <thread>
+
+#include <sys/resource.h>
 
 #include "question_answer.hpp"
 #include "scenario/anchor.hpp"
@@ -125,8 +128,28 @@ class TuneSearch {
     return false;
   }
 
-  /// Those that have not been tried, as far as the budget goes.
-  void run(const Choices& choices) {
+  /// Those that have not been tried, as far as the budget goes, a few at a time: what they were seen to take counts.
+  void run(std::span<const TuneChoice> choices) {
+    constexpr std::size_t few = 8;
+    for (; !choices.empty(); choices = choices.subspan(std::min(few, choices.size()))) {
+      run_at_once(choices.first(std::min(few, choices.size())));
+      spent_ = std::max(spent_, taken() - begun_);
+    }
+  }
+
+  /// By this process and those that ran its points.
+  static Seconds taken() {
+    Seconds sum;
+    for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+      rusage used{};
+      getrusage(who, &used);
+      for (const timeval& time : {used.ru_utime, used.ru_stime})
+        sum += Seconds(static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec));
+    }
+    return sum;
+  }
+
+  void run_at_once(std::span<const TuneChoice> choices) {
     RunPlan plan = plan_;
     plan.points.clear();
     Choices running;
@@ -402,6 +425,7 @@ class TuneSearch {
 
   const Catalogue& catalogue_;
   Budget budget_;
+  Seconds begun_ = taken();
   Seconds longest_;
   RunPlan plan_;  // of the scenario as it stands
   std::shared_ptr<PlannedPoint> own_;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -300,11 +299,7 @@ MeasuredTime read_nccl_row(const Value& value, const Header& header, const std::
   MeasuredTime row = header;
   row.place = value.place();
   row.family = family;
-  const Value size = section.child("size");
-  const auto bytes = read<double>(size);
-  if (!(bytes >= 0 && bytes <= most_bytes) || bytes != std::floor(bytes))
-    size.fail("a whole number of bytes up to 16 TiB");
-  row.bytes = Bytes(bytes);
+  row.bytes = read_size(section.child("size"));
   Section side(section.child("out_of_place"));
   const Value time = side.child("time");
   const auto microseconds = read<double>(time);

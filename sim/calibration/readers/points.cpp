@@ -33,14 +33,6 @@ double positive_number(const Value& value, std::string_view what) {
   return number;
 }
 
-/// Sizes are whole; some tools write them with a point all the same.
-Bytes size_of(const Value& value) {
-  const auto number = read<double>(value);
-  if (!(number >= 0 && number <= most_bytes) || number != std::floor(number))
-    value.fail("a whole number of bytes up to 16 TiB");
-  return Bytes(number);
-}
-
 /// Of the list that `farandole bench` writes, or as the laboratory has it: how many there were, least and most.
 std::optional<Repetitions> repetitions_of(Section& section, const MeasuredTime& row) {
   if (const auto list = section.maybe("repetitions"); list && list->is_array()) {
@@ -184,6 +176,13 @@ char first_character(std::string_view text) {
 
 }  // namespace
 
+Bytes read_size(const Value& value) {
+  const auto number = read<double>(value);
+  if (!(number >= 0 && number <= most_bytes) || number != std::floor(number))
+    value.fail("a whole number of bytes up to 16 TiB");
+  return Bytes(number);
+}
+
 MeasuredTime read_point(const Value& value, const std::string& family) {
   Section section(value);
   MeasuredTime row;
@@ -194,7 +193,7 @@ MeasuredTime read_point(const Value& value, const std::string& family) {
   if (const auto nodes = maybe_either(section, "nodes", "hosts")) row.nodes = read_at_least(*nodes, 1);
   if (const auto devices = section.maybe("devices_per_process"))
     row.devices_per_process = read_between(*devices, 1, row.ranks);
-  row.bytes = size_of(section.child("bytes"));
+  row.bytes = read_size(section.child("bytes"));
   row.time = Seconds(positive_number(either(section, "seconds", "seconds_median"), "seconds above zero"));
   row.fastest = maybe_seconds(section, "min");
   row.slowest = maybe_seconds(section, "max");

@@ -75,6 +75,9 @@ inline constexpr double most_bytes = 0x1p44;
 /// The word as a size, whole and at most `most_bytes`; InputError with the line otherwise.
 double size_at(const std::string& file, const TextLine& line, std::size_t word);
 
+/// The same of a number of a JSON document: some tools write sizes with a point.
+Bytes read_size(const Value& value);
+
 /// The word as a number that is not negative; InputError with the line otherwise. `what` is "a size in bytes", ...
 double number_at(const std::string& file, const TextLine& line, std::size_t word, std::string_view what);
 

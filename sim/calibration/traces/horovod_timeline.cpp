@@ -60,19 +60,11 @@ void end_span(const ChromeEvent& event, Traced& tensor) {
 
 void take(const ChromeEvent& event, std::map<std::string, Traced>& tensors) {
   Traced& tensor = tensors[event.process];
-  switch (event.phase) {
-    case 'M':
-      if (event.name == "process_name" && !event.described.empty()) tensor.name = event.described;
-      return;
-    case 'B':
-      if (event.name == negotiation) tensor.ready.push_back(event.start.si());
-      tensor.open.push_back(event.name);
-      return;
-    case 'E':
-      return end_span(event, tensor);
-    default:
-      return;
-  }
+  const bool is_name = event.phase == 'M' && event.name == "process_name";
+  if (is_name && !event.described.empty()) tensor.name = event.described;
+  if (event.phase == 'B' && event.name == negotiation) tensor.ready.push_back(event.start.si());
+  if (event.phase == 'B') tensor.open.push_back(event.name);
+  if (event.phase == 'E') end_span(event, tensor);
 }
 
 double median_step(std::vector<double> moments) {

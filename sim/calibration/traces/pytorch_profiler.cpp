@@ -185,11 +185,6 @@ std::vector<PassTimes> all_steps(const std::vector<ChromeEvent>& events, const K
   return steps;
 }
 
-Seconds median_of(const std::vector<PassTimes>& steps, double (*value)(const PassTimes&, std::size_t),
-                  std::size_t layer) {
-  return Seconds(median(mapped(steps, [&](const PassTimes& step) { return value(step, layer); })));
-}
-
 }  // namespace
 
 ProfilerTrace read_pytorch_profiler(std::string_view text, const std::string& file, const Model& model, int batch) {
@@ -202,15 +197,13 @@ ProfilerTrace read_pytorch_profiler(std::string_view text, const std::string& fi
   ProfilerTrace trace{{model_name(std::filesystem::path(file).stem().string()), "", batch, {}, Seconds(0)},
                       static_cast<int>(steps.size()),
                       !kernels.empty()};
+  const auto median_of = [&](auto time) { return Seconds(median(mapped(steps, time))); };
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     TracedLayer& layer = trace.workload.layers.emplace_back(TracedLayer{model.layers[i], {}, {}});
-    layer.forward = median_of(
-        steps, [](const PassTimes& s, std::size_t l) { return s.forward[l]; }, i);
-    layer.backward = median_of(
-        steps, [](const PassTimes& s, std::size_t l) { return s.backward[l]; }, i);
+    layer.forward = median_of([i](const PassTimes& step) { return step.forward[i]; });
+    layer.backward = median_of([i](const PassTimes& step) { return step.backward[i]; });
   }
-  trace.workload.update = median_of(
-      steps, [](const PassTimes& s, std::size_t) { return s.update; }, 0);
+  trace.workload.update = median_of(&PassTimes::update);
   trace.workload.source =
       fmt::format("PyTorch profiler trace {}, {} step{}, times on the {}; layers of {} {}",
                   std::filesystem::path(file).filename().string(), steps.size(), steps.size() == 1 ? "" : "s",
