@@ -155,7 +155,7 @@ TEST_F(Diagnose, CallsNoStepHealthyThatIsOutsideItsInterval) {
     return place.farandole("diagnose s.json --measured '" + seconds_text(seconds) + "'").out;
   };
   EXPECT_THAT(said(expected), HasSubstr("That is as it should be"));
-  EXPECT_THAT(said(expected * .55), testing::Not(HasSubstr("That is as it should be")));
+  EXPECT_THAT(said(expected * .7), testing::Not(HasSubstr("That is as it should be")));
 }
 
 TEST_F(Diagnose, TakesTheMedianOfALogOfSteps) {

@@ -63,4 +63,18 @@ TEST(NetworkOption, IsRefusedWhereItIsNoSolver) {
   }
 }
 
+TEST(NetworkOption, OfALibraryOnAMachineThatIsHardlyUsedSimGridHasTheSameTimes) {
+  const Workplace place;
+  if (!has_simgrid(place)) GTEST_SKIP() << "built without SimGrid";
+  place.write("s.json", R"({"name": "job", "workload": {"model": "gpt2_small", "batch_per_rank": 1},
+    "strategy": {"kind": "local_sgd"}, "platform": {"topology": "gcp-a3-ultra", "ranks": 13},
+    "measure": {"iterations": 2, "warmup": 1}})");
+  const auto seconds = [&](const std::string& solver) {
+    const Finished finished = place.farandole("run s.json --quiet --format json --network " + solver);
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    return json::parse(finished.out).at("points").at(0).at("iteration_seconds").get<double>();
+  };
+  EXPECT_NEAR(seconds("simgrid") / seconds("own"), 1, 1e-9);
+}
+
 }}  // namespace farandole::network_option_test

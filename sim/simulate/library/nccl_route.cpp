@@ -155,16 +155,14 @@ Hops ways_of(const NcclJob& job, const Schedule& schedule) {
   return hops;
 }
 
-/// Of links that are crossed, which of a large machine are few; the others have none.
+/// Of links that are crossed, which of a large machine are few; of the others nobody asks.
 std::vector<BytesPerSecond> capacities_of(const NcclJob& job, const NcclChoice& choice, const Hops& hops,
                                           double filling) {
-  std::vector<BytesPerSecond> capacities(job.platform.links.size());
+  std::vector<BytesPerSecond> capacities(job.platform.links.size(), 1_GBps);
   for (const auto& [ends, hop] : hops) {
     for (const int link : hop.first.links) {
-      BytesPerSecond& capacity = capacities[as_index(link)];
-      if (capacity > BytesPerSecond(0)) continue;
-      capacity = job.platform.links[as_index(link)].capacity * (payload_of(job, choice) * filling);
-      capacity *= added_in_switches(job, choice, as_index(link));
+      const BytesPerSecond carried = job.platform.links[as_index(link)].capacity * (payload_of(job, choice) * filling);
+      capacities[as_index(link)] = carried * added_in_switches(job, choice, as_index(link));
     }
   }
   return capacities;
