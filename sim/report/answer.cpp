@@ -169,7 +169,6 @@ WaterfallPart largest_loss(const TrainingPoint& point) {
              {"other", b.other}};
   }
   parts.push_back({"waiting for other stages of its pipeline", stages});
-  if (parts.empty()) return {};
   auto largest = *std::ranges::max_element(parts, {}, &WaterfallPart::time);
   std::ranges::replace(largest.name, '_', ' ');
   return largest;

@@ -96,6 +96,9 @@ void add_transport(Settings& settings, const Transport& transport) {
     settings["transport.reduce_rate"] = format(transport.reduce_rate);
   }
   if (transport.sharp) settings["transport.sharp"] = "true";
+  if (const MessageCost& nic = transport.nic; nic.rendezvous_from < Bytes::infinity())
+    settings["transport.nic_rendezvous"] =
+        fmt::format("{} from {}", format(nic.rendezvous), format(nic.rendezvous_from));
   const auto& [send, receive] = transport.occupancy;
   if (send > Seconds(0)) settings["transport.occupancy.send"] = format(send);
   if (receive > Seconds(0)) settings["transport.occupancy.receive"] = format(receive);

@@ -10,7 +10,7 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 76'331;
+constexpr std::ptrdiff_t most_lines = 76'329;
 constexpr std::ptrdiff_t most_types = 1'007;
 constexpr double room = 0.01;  // above what is there
 

@@ -27,6 +27,14 @@ TEST(ConditionOfAScenario, ComesOnTopOfItsTopologys) {
   EXPECT_EQ(both, with({{"/platform/override", R"({"/node/nic/rate": "10 Gbit/s"})"}}));
 }
 
+TEST(Handshakes, OfNicsStandAmongTheSettings) {
+  const auto said = [](const char* topology) {
+    return test::run({{"/platform/topology", topology}, {"/platform/ranks", "8"}}).settings;
+  };
+  EXPECT_EQ(said(R"("perlmutter")").at("transport.nic_rendezvous"), "7.4 us from 4.098 kB");
+  EXPECT_FALSE(said(R"("dgx-a100")").contains("transport.nic_rendezvous"));
+}
+
 TEST(ConditionOfAScenario, StandsAmongTheSettings) {
   const RunResult result = test::run({{"/platform/condition", R"({"degraded": {"node3": "50 %"},
     "background": {"node1": "1 Gbit/s"}, "congestion": {"*": [{"flows": 8, "left": "75 %"}]}})"}});

@@ -169,14 +169,11 @@ int steps_between_nodes(const ChannelGraph& graph, int steps) {
 /// Of a tree, a chain and an alltoall each message has a channel's share of all that there is to pass on at once.
 Seconds waits_at_nics(const ChannelGraph& graph, Operation operation, const NcclChoice& choice, Bytes size) {
   const bool is_tree = choice.algorithm == NcclAlgorithm::tree;
-  const bool is_in_parts = !is_tree && !has_root(operation);
   const bool is_sent = operation == Operation::alltoall;
-  const double parts = (is_in_parts ? graph.ranks : 1) * (is_sent ? 1 : choice.channels);
-  const double doublings = std::floor(std::log2(graph.nodes));
+  const double parts = (is_tree || has_root(operation) ? 1 : graph.ranks) * (is_sent ? 1 : choice.channels);
   double hops = steps_between_nodes(graph, ring_steps_of(operation, graph.ranks));
-  if (is_tree) hops = 2 * doublings;
+  if (is_tree || choice.algorithm == NcclAlgorithm::pat) hops = (is_tree ? 2 : 1) * std::floor(std::log2(graph.nodes));
   if (has_root(operation)) hops = graph.nodes - 1;
-  if (choice.algorithm == NcclAlgorithm::pat) hops = doublings;
   if (is_sent) hops = std::min(graph.nodes - 1, 1);
   return hops * graph.posted.of(size / (parts * nccl_payload.at(index_of(choice.protocol))));
 }

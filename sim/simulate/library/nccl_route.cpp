@@ -148,8 +148,7 @@ Hops ways_of(const NcclJob& job, const Schedule& schedule) {
   for (const Phase& phase : schedule.phases) {
     for (const Transfer& transfer : phase.transfers) {
       const auto [known, is_new] = hops.try_emplace({transfer.from, transfer.to});
-      if (!is_new) continue;
-      known->second.first = way_between(job, transfer.from, transfer.to);
+      if (is_new) known->second.first = way_between(job, transfer.from, transfer.to);
     }
   }
   return hops;
