@@ -86,11 +86,9 @@ Company::Laid& Company::laid(const Carriage& carriage) {
   if (!is_new) return laid;
   laid.own_links.assign(std::max(routed.capacities().size(), capacities_.size()) - capacities_.size(), -1);
   if (fidelity_ == Fidelity::message) {
-    std::vector<int> links;
-    for (std::size_t link = 0; link < routed.capacities().size(); ++link)
-      links.push_back(crossed_by(laid, routed, static_cast<int>(link)));
     laid.messages = std::make_unique<MessageClock>(routed);
-    laid.messages->use(simulator_.shared_network(), std::move(links));
+    laid.messages->use(simulator_.shared_network(),
+                       [this, &laid, &routed](int link) { return crossed_by(laid, routed, link); });
   } else {
     lay_phases(laid, routed);
   }

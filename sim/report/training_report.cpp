@@ -99,17 +99,23 @@ void write_compute_sources(std::ostream& out, Points points) {
 }
 
 /// Each once, with the points that it is of where it is not of all.
+/// What differs in its numbers alone is one line, the first of them.
 void write_notes(std::ostream& out, Points points) {
-  std::vector<std::pair<std::string, std::size_t>> notes;
+  std::vector<std::pair<std::string, std::vector<std::string>>> alike;
   for (const TrainingPoint& point : points) {
     for (const std::string& note : point.notes) {
-      const auto found = std::ranges::find(notes, note, &std::pair<std::string, std::size_t>::first);
-      found == notes.end() ? void(notes.emplace_back(note, 1)) : void(++found->second);
+      std::string words = note;
+      if (points.size() > 1) std::erase_if(words, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+      const auto found = std::ranges::find(alike, words, [](const auto& each) { return each.first; });
+      found == alike.end() ? void(alike.push_back({words, {note}})) : found->second.push_back(note);
     }
   }
-  for (const auto& [note, count] : notes) {
-    out << "# note: " << printable(note);
-    if (count < points.size()) out << " (" << count << " of " << points.size() << " points)";
+  for (const auto& [words, notes] : alike) {
+    out << "# note: " << printable(notes.front());
+    const bool differ = std::ranges::count(notes, notes.front()) < std::ssize(notes);
+    if (notes.size() < points.size() || differ)
+      out << fmt::format(" ({} of {} points{})", std::min(notes.size(), points.size()), points.size(),
+                         differ ? "; numbers of the first" : "");
     out << '\n';
   }
 }

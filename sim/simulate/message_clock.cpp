@@ -92,18 +92,17 @@ MessageClock::OwnLinks MessageClock::own_links() const {
   return own;
 }
 
-void MessageClock::use(std::shared_ptr<SharedNetwork> network, std::vector<int> links) {
+void MessageClock::use(std::shared_ptr<SharedNetwork> network, std::function<int(int)> in_network) {
   release_network();
   network_ = std::move(network);
-  links_ = std::move(links);
+  in_network_ = std::move(in_network);
   for (const auto& [phase, index] : transfers_) routes_.push_back(add_route(routed_.legs(phase)[index]));
 }
 
 int MessageClock::add_route(const RoutedSchedule::Leg& leg) {
-  if (links_.empty()) return network_->add_route(leg.links, leg.paths);
   std::vector<int> links;
   links.reserve(leg.links.size());
-  for (const int link : leg.links) links.push_back(links_[static_cast<std::size_t>(link)]);
+  for (const int link : leg.links) links.push_back(in_network_(link));
   return network_->add_route(links, leg.paths);
 }
 
@@ -126,7 +125,7 @@ void MessageClock::make_network() {
   const NetworkSolver solver = solver_for(wanted_, sent_, 0, std::ssize(crossed_->links));
   used_builtin_solver_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
   auto own = std::make_shared<FluidNetwork>(crossed_->links, routed_.parts(), solver);
-  use(own, crossed_->places);
+  use(own, [all = crossed_](int link) { return all->places.empty() ? link : all->places[as_index(link)]; });
   own_ = std::move(own);
 }
 

@@ -26,6 +26,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -55,8 +56,8 @@ class MessageClock final : public CollectiveClock {
 
   /// One collective under way (simulate/message_run.hpp); several may be, on a network that their clocks share.
   class Run;
-  /// Sends over a network that has links[l] for the routed schedule's link l.
-  void use(std::shared_ptr<SharedNetwork> network, std::vector<int> links);
+  /// Sends over a network that has in_network(l) for the routed schedule's link l; asked for links that are crossed.
+  void use(std::shared_ptr<SharedNetwork> network, std::function<int(int)> in_network);
   /// How many of the network's tags a run needs.
   [[nodiscard]] int tags() const { return 3 * static_cast<int>(transfers_.size()) + 2 * routed_.schedule().ranks; }
 
@@ -98,7 +99,7 @@ class MessageClock final : public CollectiveClock {
   std::shared_ptr<SharedNetwork> network_;
   std::shared_ptr<FluidNetwork> own_;                             // where network_ is nobody else's
   std::shared_ptr<const OwnLinks> crossed_;                       // once that has been made
-  std::vector<int> links_;                                        // in the network, of the schedule's
+  std::function<int(int)> in_network_;                            // the number of the schedule's link
   std::vector<int> routes_;                                       // per transfer, in its first repeat
   std::map<std::pair<std::vector<int>, int>, int> moved_routes_;  // by links and paths, where receivers move on
 };

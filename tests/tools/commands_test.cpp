@@ -344,4 +344,17 @@ TEST(Commands, APipelinesWaitsAreSaidBesideItsEfficiency) {
   EXPECT_THAT(test::contents(place.folder() / "page.html"), HasSubstr("is waiting for other stages of its pipeline"));
 }
 
+TEST(Commands, NotesThatDifferInTheirNumbersAloneAreOneLineOfASweep) {
+  const Workplace place;
+  place.write("s.json", R"({"name": "job", "workload": {"model": "llama3_8b", "batch_per_rank": 1, "precision": "bf16",
+    "recompute": "full"}, "platform": {"topology": "hgx-h100", "ranks": 64},
+    "strategy": {"kind": "fsdp", "pipeline": 4}, "sweep": {"/strategy/accumulation": [1, 2, 3, 16]}})");
+  const Finished finished = place.farandole("run s.json");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const std::size_t first = finished.out.find("# note: stages wait");
+  ASSERT_NE(first, std::string::npos) << finished.out;
+  EXPECT_EQ(finished.out.find("# note: stages wait", first + 1), std::string::npos) << finished.out;
+  EXPECT_THAT(finished.out, HasSubstr("(4 of 4 points; numbers of the first)"));
+}
+
 }}  // namespace farandole::commands_test

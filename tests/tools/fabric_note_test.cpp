@@ -31,7 +31,12 @@ TEST(NoteOnFabric, IsSaidByThoseWhoAnswerQuestionsOnNetworksAndPlaces) {
   place.write("s.json", R"({"name": "job", "workload": {"model": "resnet50", "batch_per_rank": 32},
     "platform": {"topology": "hgx-h100", "ranks": 64}, "strategy": {"kind": "ddp"},
     "measure": {"iterations": 2, "warmup": 1}})");
-  for (const char* question : {"network s.json", "place s.json --nodes-per-switch 2 --nodes 16 --oversubscription 4"}) {
+  ASSERT_EQ(place.farandole("run s.json --timeline trace.json").status, 0);
+  for (const char* question : {"network s.json", "place s.json --nodes-per-switch 2 --nodes 16 --oversubscription 4",
+                               "tune s.json --set /platform/topology=polaris",
+                               "cost s.json --set /platform/topology=polaris --price '9 USD/h'",
+                               "diagnose s.json --set /platform/topology=polaris --measured '50 ms'",
+                               "compare trace.json s.json --set /platform/topology=polaris"}) {
     const Finished finished = place.farandole(question);
     EXPECT_EQ(finished.status, 0) << finished.err;
     EXPECT_THAT(finished.out, HasSubstr("placement do not fully act on collectives of nccl")) << question;

@@ -279,6 +279,7 @@ std::vector<std::string> compare_notes(const TraceComparison& all) {
                           [](const PeakShare& share) { return std::min(share.measured, share.predicted) < 0; }))
     notes.emplace_back(
         "a share below zero: fewer FLOP than are counted (Winograd's convolutions), or a peak of another precision");
+  notes.insert(notes.end(), all.notes.begin(), all.notes.end());
   return notes;
 }
 

@@ -90,6 +90,7 @@ class TraceComparer {
 
   void predict() {
     const RunPlan plan = plan_run(run_.document, run_.catalogue, run_.options);
+    result_.notes = plan.notes;
     const PlannedPoint planned = read_point(plan.points.back(), run_.catalogue);
     Timeline timeline(most_spans, Timeline::Keep::spans);
     result_.point = run_point(planned, run_.catalogue, &timeline);

@@ -41,6 +41,7 @@ struct TraceComparison {
   std::vector<StepWindow> predicted_windows;
   StepAccount expected;
   TrainingPoint point;
+  std::vector<std::string> notes;   // on what the prediction does not see
   std::vector<ComparedPart> parts;  // the largest difference first
   std::vector<PeakShare> peak;      // empty where it is not known
 

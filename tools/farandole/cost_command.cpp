@@ -77,8 +77,9 @@ struct OfferCost {
 
 struct CostAnswer {
   TrainingPoint point;
-  bool has_run = true;  // else a day of training stands for it
-  double runs = 0;      // in the years
+  std::vector<std::string> notes;  // on what the point does not see
+  bool has_run = true;             // else a day of training stands for it
+  double runs = 0;                 // in the years
   std::vector<OfferCost> offers;
 };
 
@@ -182,6 +183,7 @@ class CostQuestion {
     options.budget = arguments_.cost.most();
     options.network = arguments_.cost.solver();
     const RunPlan plan = plan_run(document_, catalogue_, options);
+    answer_.notes = plan.notes;
     const PlannedPoint planned = read_point(plan.points.front(), catalogue_);
     answer_.point = run_point(planned, catalogue_, nullptr);
     job_ = charged(planned.scenario, answer_.point);
@@ -439,6 +441,7 @@ QuestionAnswer cost_answer(const CostAnswer& answer, const CostTerms& terms, con
     if (answer.has_run && !cost.set.is_null())
       result.options.push_back(cost.offer.name + ": --set " + shell_word("/economics=" + cost.set.dump()));
   }
+  result.notes.insert(result.notes.end(), answer.notes.begin(), answer.notes.end());
   return result;
 }
 

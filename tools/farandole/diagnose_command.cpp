@@ -257,6 +257,7 @@ QuestionAnswer diagnose_answer(const Diagnosis& answer, const std::string& scena
   } else if (!answer.is_unexplained && answer.hypotheses[0].probability < needs_no_more) {
     result.notes.push_back("no step or allreduce tells the first two apart: look where the table says");
   }
+  result.notes.insert(result.notes.end(), answer.notes.begin(), answer.notes.end());
   if (!answer.configuration.empty()) result.options.push_back("all: " + set_options(answer.configuration));
   for (std::size_t place = 0; place < answer.hypotheses.size() && place < least_rows; ++place) {
     const Hypothesis& one = answer.hypotheses[place];

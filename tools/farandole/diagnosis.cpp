@@ -90,6 +90,7 @@ class DiagnosedJob {
     for (SetValue& value : take_few_iterations(document_, read_point(plan.points.front(), catalogue).scenario.measure))
       configuration_.push_back(std::move(value));
     ranks_ = plan.points.front().ranks;
+    notes_ = plan.notes;
     nodes_ = plan.points.front().nodes;
   }
 
@@ -97,6 +98,7 @@ class DiagnosedJob {
   [[nodiscard]] int nodes() const { return nodes_; }
   [[nodiscard]] const Document& document() const { return document_; }
   [[nodiscard]] const std::vector<SetValue>& configuration() const { return configuration_; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   [[nodiscard]] const Catalogue& catalogue() const { return catalogue_; }
   [[nodiscard]] const RunOptions& plain() const { return plain_; }
 
@@ -150,6 +152,7 @@ class DiagnosedJob {
   const Catalogue& catalogue_;
   const DiagnosisOptions& options_;
   std::vector<SetValue> configuration_;
+  std::vector<std::string> notes_;
   RunOptions plain_;
   int ranks_ = 1;
   int nodes_ = 1;
@@ -197,6 +200,7 @@ class Diagnosing {
     answer_.model = point.model;
     answer_.platform = point.platform;
     answer_.configuration = job_.configuration();
+    answer_.notes = job_.notes();
   }
 
   void know(StepKind kind) {

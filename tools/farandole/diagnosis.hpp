@@ -63,6 +63,7 @@ struct Diagnosis {
   std::vector<Interval> bands;             // seconds: 80 % intervals where nothing is wrong
   std::vector<Hypothesis> hypotheses;      // likeliest first
   bool is_unexplained = false;             // by any of them
+  std::vector<std::string> notes;          // on what a prediction does not see
   std::optional<TellingMeasurement> next;  // none that would tell
 
   [[nodiscard]] const Hypothesis& healthy() const;

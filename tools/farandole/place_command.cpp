@@ -69,7 +69,7 @@ struct PlaceAnswer {
   std::size_t worst = 0;
   Expected expected;
   std::vector<SwitchesAsked> asked;
-  std::string note;  // on what a point does not see of its machine; may be empty
+  std::vector<std::string> notes;  // on what a point does not see of its machine
 
   [[nodiscard]] double seconds(std::size_t place) const { return placed[place].point.iteration.si(); }
   [[nodiscard]] bool has_choice() const { return placed.size() > 1; }
@@ -266,7 +266,7 @@ class PlaceQuestion {
     set("/platform/placement", answer_.placement(0));
     set("/sweep", Record{{"/platform/placement/nodes", values}});
     const RunPlan plan = plan_run(document, catalogue_, options_);
-    if (const auto note = plan.settings.find("note"); note != plan.settings.end()) answer_.note = note->second;
+    answer_.notes = plan.notes;
     StudyOptions study;
     study.processes = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     study.point_timeout = arguments_.cost.longest_point();
@@ -449,7 +449,7 @@ QuestionAnswer place_answer(const PlaceAnswer& answer, const std::string& scenar
     result.drawn = place_chart(answer);
   }
   for (const std::string& assumed : answer.machine.assumed) result.notes.push_back("assumed: " + assumed);
-  if (!answer.note.empty()) result.notes.push_back(answer.note);
+  result.notes.insert(result.notes.end(), answer.notes.begin(), answer.notes.end());
   if (!answer.machine.overrides.empty())
     result.options.push_back("all: --set " + shell_word("/platform/override=" + answer.machine.overrides));
   if (!answer.has_choice()) return result;

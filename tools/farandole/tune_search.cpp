@@ -63,6 +63,7 @@ class TuneSearch {
     TrainingPoint point = train(own_->scenario, nullptr);
     found_.settings = tune_settings(base_of(point));
     found_.notes = tune_notes(base_of(point));
+    found_.notes.insert(found_.notes.end(), plan_.notes.begin(), plan_.notes.end());
     found_.samples_per_step = own_->scenario.samples_per_step();
     found_.most_memory = std::max(point.memory.device - point.memory.outside, point.memory.total());
     spent_ = time_of(own_->scenario);
