@@ -65,6 +65,8 @@ TEST(ImportCommand, SaysWhichCommandTakesAFileThatIsNoModel) {
            {R"({"zero_optimization": {"stage": 3}})", "farandole new --strategy it"},
            {"distributed_type: FSDP\n", "farandole new --strategy it"},
            {"SwitchName=s0 Nodes=n[0-3]\n", "farandole place SCENARIO --topology-conf it"},
+           {"17:00.0 3D controller: NVIDIA\n\t\tLnkSta:\tSpeed 16GT/s, Width x16\n",
+            "farandole import topo.txt --topology NAME --lspci it"},
            {"CA 'mlx5_0'\n\tCA type: MT4129\n", "farandole import topo.txt --topology NAME --ibstat it"},
            {"srun -N 2 --ntasks-per-node 8 python train.py\n", "farandole new --launch it"},
            {"mpirun -np 8 python train.py\n", "farandole new --launch it"},
@@ -220,6 +222,61 @@ TEST(NodeMatrix, TakesRatesAndWhichNicsAreUpFromIbstat) {
   EXPECT_THAT(import_with(eight).err,
               HasSubstr("topo.txt: expected columns of NICs, whose rates --ibstat says, got none"));
   EXPECT_THAT(import_with(eight, " --nic '200 Gbit/s'").err, HasSubstr("--nic: expected either a rate or --ibstat"));
+}
+
+/// As lspci -vv prints a device: what its link can, and is; a bridge says the bus behind it.
+std::string pci_device(const std::string& address, const std::string& kind, const std::string& can,
+                       const std::string& is, const std::string& behind = "") {
+  const std::string bus = behind.empty() ? "" : "\tBus: primary=16, secondary=" + behind + ", subordinate=1f\n";
+  return fmt::format(
+      "{} {} (rev a1)\n\tControl: I/O- Mem+\n{}\tCapabilities: [70] Express (v2) Endpoint\n\t\tLnkCap:\tPort #0, "
+      "Speed {}, ASPM not supported\n\t\tLnkSta:\tSpeed {}\n\t\t\tTrErr- Train-\n\t\tLnkCap2: Supported Link "
+      "Speeds: 2.5-32GT/s\n\n",
+      address, kind, bus, can, is);
+}
+
+/// Eight GPUs on ports that can less than they do, idle at 2.5 GT/s; nine NICs, one of which is the management's.
+std::string listing(const std::string& last_gpu = "2.5GT/s (downgraded), Width x16",
+                    const std::string& nic = "16GT/s, Width x16") {
+  std::string text;
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    const std::string bus = fmt::format("{:x}", 0x17 + gpu);
+    text += pci_device(fmt::format("16:0{}.0", gpu), "PCI bridge: Broadcom", "16GT/s, Width x16", "2.5GT/s, Width x16",
+                       bus);
+    text += pci_device(bus + ":00.0", "3D controller: NVIDIA Corporation GH100", "32GT/s, Width x16",
+                       gpu == 7 ? last_gpu : "2.5GT/s (downgraded), Width x16");
+    text += pci_device(fmt::format("0000:2{}:00.0", gpu), "Infiniband controller: Mellanox Technologies MT2910",
+                       "32GT/s, Width x16", nic);
+  }
+  return text + pci_device("30:00.0", "Ethernet controller: Intel Corporation", "5GT/s, Width x4", "5GT/s, Width x4");
+}
+
+/// NCCL's 12 GB/s for 16 lanes at 8 GT/s; half the lanes are half the rate.
+TEST(NodeMatrix, TakesTheLinksOfGpusAndNicsFromLspci) {
+  const test::Workplace place;
+  place.write("topo.txt", matrix(
+                              8, 8, 4, [](int, int) { return "NV18"; },
+                              [](int gpu, int nic) { return nic == gpu ? "PIX" : "SYS"; }));
+  const auto import_with = [&](const std::string& lspci) {
+    place.write("lspci.txt", lspci);
+    return place.farandole("import topo.txt --topology hgx-h100 --lspci lspci.txt --output own.json");
+  };
+  const auto node = [&] { return nlohmann::json::parse(test::contents(place.folder() / "own.json")).at("node"); };
+  EXPECT_THAT(import_with(listing()).err, testing::EndsWith("8 NICs, PCIe 16 GT/s x16\n"));
+  EXPECT_EQ(node().at("fabric").at("pcie").at("link").at("rate"), "24 GB/s");
+  EXPECT_EQ(node().at("nic").at("rate"), "400 Gbit/s");
+  EXPECT_EQ(place.farandole("check own.json").status, 0);
+  EXPECT_THAT(import_with(listing("2.5GT/s (downgraded), Width x16", "8GT/s, Width x8 (downgraded)")).err,
+              testing::EndsWith("PCIe 16 GT/s x16, of NICs 8 GT/s x8, which they carry no more than\n"));
+  EXPECT_EQ(node().at("nic").at("rate"), "6 GB/s");
+  // One that came up with half of its lanes; fewer than the matrix has; nothing that root is told.
+  EXPECT_THAT(
+      import_with(listing("2.5GT/s, Width x8 (downgraded)")).err,
+      HasSubstr("lspci.txt: expected GPUs whose links are alike, got 0000:17:00.0 at 16 GT/s x16 and 0000:1e:00.0 "
+                "at 16 GT/s x8"));
+  EXPECT_THAT(import_with("17:00.0 3D controller: NVIDIA\n\tCapabilities: <access denied>\n").err,
+              HasSubstr("lspci.txt: expected LnkCap and LnkSta of 8 GPUs, as root is told by lspci -vv, got 0"));
+  EXPECT_THAT(import_with(listing() + listing()).err, HasSubstr("expected 8 GPUs, as the matrix has, got 16"));
 }
 
 TEST(NodeMatrix, KnowsPairsSwitchesAndMeshes) {

@@ -232,4 +232,101 @@ TEST(NemoConfiguration, IsRefusedInOneLineWithItsLine) {
   }
 }
 
+/// As NeMo-Run writes a recipe of NeMo 2: llm.llama3_8b's, on 16 GPUs in tensor groups of two.
+constexpr const char* recipe = R"(_partial_: true
+_target_: nemo.collections.llm.api.pretrain
+data:
+  _target_: nemo.collections.llm.gpt.data.mock.MockDataModule
+  global_batch_size: 128
+  micro_batch_size: 1
+  seq_length: 8192
+model:
+  _target_: nemo.collections.llm.gpt.model.llama.LlamaModel
+  config:
+    _target_: nemo.collections.llm.gpt.model.llama.Llama3Config8B
+optim:
+  _target_: nemo.lightning.pytorch.optim.megatron.MegatronOptimizerModule
+  config:
+    _target_: megatron.core.optimizer.optimizer_config.OptimizerConfig
+    bf16: true
+    lr: 0.0003
+    optimizer: adam
+    use_distributed_optimizer: true
+trainer:
+  _target_: nemo.lightning.pytorch.trainer.Trainer
+  callbacks:
+  - _target_: nemo.utils.exp_manager.TimingCallback
+  devices: 8
+  num_nodes: 2
+  plugins:
+    _target_: nemo.lightning.pytorch.plugins.mixed_precision.MegatronMixedPrecision
+    grad_reduce_in_fp32: true
+    precision: bf16-mixed
+  strategy:
+    _target_: nemo.lightning.pytorch.strategies.megatron_strategy.MegatronStrategy
+    context_parallel_size: 1
+    ddp:
+      _target_: megatron.core.distributed.distributed_data_parallel_config.DistributedDataParallelConfig
+      average_in_collective: true
+      overlap_grad_reduce: true
+      overlap_param_gather: true
+    pipeline_model_parallel_size: 1
+    sequence_parallel: true
+    tensor_model_parallel_size: 2
+    virtual_pipeline_model_parallel_size: null
+)";
+
+Made made_of_recipe(const std::string& text, const std::string& other, const std::string& arguments = "") {
+  std::string yaml = recipe;
+  const auto place = yaml.find(text);
+  if (place == std::string::npos) return {"not there: " + text, "", ""};
+  return made_of(yaml.replace(place, text.size(), other), arguments);
+}
+
+TEST(Nemo2Recipe, IsWhatTheSameArgumentsOfMegatronAre) {
+  const test::Workplace place;
+  const test::Finished line = place.farandole(
+      "new new.json --model llama3_8b --machine hgx-h100 --launch 'torchrun --nnodes 2 --nproc_per_node 8 "
+      "pretrain_gpt.py --seq-length 8192 --micro-batch-size 1 --global-batch-size 128 --bf16 "
+      "--tensor-model-parallel-size 2 --sequence-parallel --use-distributed-optimizer --overlap-grad-reduce "
+      "--overlap-param-gather'");
+  ASSERT_EQ(line.status, 0) << line.err;
+  const std::string scenario = test::contents(place.folder() / "new.json");
+  const Made made = made_of(recipe);
+  EXPECT_EQ(made.scenario, scenario);
+  EXPECT_THAT(made.said, AllOf(HasSubstr("llama3_8b on hgx-h100, 16 ranks, zero in bf16"), Not(HasSubstr("Not used"))));
+}
+
+TEST(Nemo2Recipe, HasItsOwnTypesBucketsAndOptimizers) {
+  EXPECT_THAT(made_of_recipe("grad_reduce_in_fp32: true", "grad_reduce_in_fp32: false").scenario,
+              HasSubstr("\"communication_data_type\": \"bf16\""));
+  EXPECT_THAT(made_of_recipe("    grad_reduce_in_fp32: true\n", "    fp8: hybrid\n").said, HasSubstr("zero in fp8"));
+  EXPECT_THAT(made_of_recipe("average_in_collective: true", "bucket_size: 128000000").scenario,
+              HasSubstr("\"reduce_bucket_size\": 128000000"));
+  EXPECT_THAT(made_of_recipe("    use_distributed_optimizer: true\n", "", "--model llama3_2_1b").scenario,
+              HasSubstr("\"kind\": \"ddp\""));
+  EXPECT_THAT(made_of_recipe("Llama3Config8B\n", "Llama3Config8B\n    recompute_granularity: selective\n").scenario,
+              HasSubstr("\"recompute\": \"attention\""));
+  EXPECT_THAT(made_of_recipe("Llama3Config8B", "Llama2Config7B").said, HasSubstr("llama2_7b on hgx-h100"));
+}
+
+TEST(Nemo2Recipe, RefusesOrNamesWhatItAsksForBesides) {
+  EXPECT_THAT(made_of_recipe("context_parallel_size: 1", "context_parallel_size: 2").said,
+              HasSubstr("nemo.yaml:32: /trainer/strategy/context_parallel_size: expected 1: no more is simulated"));
+  EXPECT_THAT(made_of_recipe("parallel_size: null", "parallel_size: 5").said,
+              HasSubstr("expected no trainer.strategy.virtual_pipeline_model_parallel_size, which is not simulated"));
+  EXPECT_THAT(made_of_recipe("Llama3Config8B\n", "Llama3Config8B\n    num_layers: 16\n").said,
+              HasSubstr("/model/config/num_layers: expected the shapes of Llama3Config8B, or --model of another one"));
+  EXPECT_THAT(made_of_recipe("Llama3Config8B", "Nemotron4Config15B").said,
+              HasSubstr("expected a class that is known as model.config for the model of its arguments, or --model"));
+  EXPECT_THAT(made_of_recipe("Llama3Config8B", "Nemotron4Config15B", "--model llama3_8b").said,
+              HasSubstr("llama3_8b on hgx-h100"));
+  EXPECT_THAT(made_of_recipe("_partial_: true\n", "peft:\n  _target_: nemo.collections.llm.peft.lora.LoRA\n").said,
+              HasSubstr("nemo.yaml:2: /peft: expected none"));
+  EXPECT_THAT(made_of_recipe("nemo.utils.exp_manager.TimingCallback",
+                             "nemo.lightning.pytorch.callbacks.megatron_comm_overlap.MegatronCommOverlapCallback")
+                  .said,
+              HasSubstr("Not used: MegatronCommOverlapCallback of nemo.yaml"));
+}
+
 }}  // namespace farandole::nemo_test

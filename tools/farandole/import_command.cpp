@@ -19,6 +19,7 @@
 #include "node_matrix.hpp"
 #include "output_options.hpp"
 #include "page_options.hpp"
+#include "pcie_links.hpp"
 #include "platform/topology.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
@@ -44,6 +45,7 @@ struct ImportArguments {
   std::string topology;
   std::string nic;
   std::string ibstat;
+  std::string lspci;
   std::vector<std::pair<std::string, std::string>> said;  // options on the line, with their values
 };
 
@@ -154,11 +156,12 @@ Imported import_node_matrix(const std::string& text, const ImportArguments& argu
   const std::string& named_by = arguments.output.empty() ? arguments.file : arguments.output;
   const std::string name = arguments.name.empty() ? std::filesystem::path(named_by).stem().string() : arguments.name;
   document.set("/name", nlohmann::json(name).dump());
-  document.set("/summary", nlohmann::json(fmt::format("{} with another node: {}", arguments.topology, found)).dump());
   if (!arguments.nic.empty()) {
     static_cast<void>(read<BytesPerSecond>(OptionValue("--nic", arguments.nic).value()));
     document.set("/node/nic/rate", nlohmann::json(arguments.nic).dump());
   }
+  if (!arguments.lspci.empty()) found += ", " + put_pcie_links(read_text(arguments.lspci), arguments.lspci, document);
+  document.set("/summary", nlohmann::json(fmt::format("{} with another node: {}", arguments.topology, found)).dump());
   document.set("/$schema", "urn:farandole:schema:0.1:topology");
   return {json_text(document.to_ordered_json(), 2) + "\n", name + ": " + found, true};
 }
@@ -174,7 +177,7 @@ constexpr std::array import_kinds{
     ImportKind{"pytorch_profiler", import_pytorch_profiler, "\"traceEvents\"", "--model, --variant, --batch"},
     ImportKind{"huggingface_config", import_huggingface_config, "\"model_type\"", ""},
     ImportKind{"horovod_timeline", import_horovod_timeline, "\"ph\"", "--batch"},
-    ImportKind{"node_matrix", import_node_matrix, "CPU Affinity", "--topology, --nic, --ibstat"},
+    ImportKind{"node_matrix", import_node_matrix, "CPU Affinity", "--topology, --nic, --ibstat, --lspci"},
 };
 
 void refuse_options_of_other_kinds(const ImportKind& kind, const ImportArguments& arguments) {
@@ -198,6 +201,7 @@ constexpr const char* with_steps = "farandole diagnose SCENARIO --steps {}";
 constexpr std::array other_files{
     OtherFile{"\"weight_map\"", "the index of a checkpoint, which has no shapes", "farandole import config.json"},
     OtherFile{":::MLLOG", "a log of MLPerf", with_steps},
+    OtherFile{"LnkSta:", "what lspci -vv prints", "farandole import topo.txt --topology NAME --lspci {}"},
     OtherFile{"CA type:", "what ibstat prints", "farandole import topo.txt --topology NAME --ibstat {}"},
     OtherFile{"\"zero_optimization\"", "a configuration of DeepSpeed", with_strategy},
     OtherFile{"distributed_type:", "a configuration of accelerate", with_strategy},
@@ -256,6 +260,7 @@ void import_file(const ImportArguments& arguments) {
   Targets targets;
   targets.reads("what is imported", arguments.file);
   if (!arguments.ibstat.empty()) targets.reads("--ibstat", arguments.ibstat);
+  if (!arguments.lspci.empty()) targets.reads("--lspci", arguments.lspci);
   targets.writes("--output", arguments.output);
   targets.check();
   const ImportKind* named = arguments.kind.empty() ? nullptr : &kind_named(arguments.kind);
@@ -307,6 +312,10 @@ void add_import(CLI::App& app) {
   command
       ->add_option("--ibstat", arguments->ibstat,
                    "of a node's matrix: what ibstat or ibstatus prints there, for the rate of NICs and which are up")
+      ->type_name("FILE");
+  command
+      ->add_option("--lspci", arguments->lspci,
+                   "of a node's matrix: what lspci -vv prints there for root, for the links of GPUs and NICs to PCIe")
       ->type_name("FILE");
   command->footer(
       "Example:\n"

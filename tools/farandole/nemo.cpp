@@ -1,6 +1,7 @@
 // NeMo's configuration of a Megatron model as arguments of Megatron-LM that say the same: keys and defaults of
 // NeMo 1.x, examples/nlp/language_modeling/conf/megatron_gpt_config.yaml and megatron_llama_config.yaml, and of
-// nlp/models/language_modeling/megatron_base_model.py (optimizers, buckets).
+// nlp/models/language_modeling/megatron_base_model.py (optimizers, buckets). Of NeMo 2 what NeMo-Run writes of a recipe
+// as YAML: arguments of nemo/lightning/pytorch/strategies/megatron_strategy.py and of Megatron core's configurations.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -205,11 +206,10 @@ void take_unknown_of_nemo(PastedJob& job, const Document& file) {
   }
 }
 
-void add_precision(PastedJob& job, const NemoFile& file, JobOptions& options) {
+void add_precision(PastedJob& job, const NemoFile& file, const std::string& pointer, JobOptions& options) {
   static const std::map<std::string, std::string> types{{"bf16", "bf16"}, {"bf16-mixed", "bf16"},
                                                         {"16", "fp16"},   {"16-mixed", "fp16"},
                                                         {"32", "fp32"},   {"32-true", "fp32"}};
-  const char* pointer = file.has("/trainer/precision") ? "/trainer/precision" : "/model/precision";
   const auto text = file.find(pointer);
   const auto type = types.find(text.value_or("32"));
   if (type == types.end()) file.document().find(pointer)->fail("bf16, bf16-mixed, 16, 16-mixed or 32");
@@ -282,9 +282,126 @@ void take_nemo_ranks(PastedJob& job, const NemoFile& file) {
   job.ranks_per_node = on_a_node;
 }
 
+// ---- NeMo 2
+
+constexpr std::array nemo2_keys{
+    NemoKey{"/data/micro_batch_size", "micro-batch-size"},
+    NemoKey{"/data/global_batch_size", "global-batch-size"},
+    NemoKey{"/data/seq_length", "seq-length"},
+    NemoKey{"/trainer/strategy/tensor_model_parallel_size", "tensor-model-parallel-size"},
+    NemoKey{"/trainer/strategy/pipeline_model_parallel_size", "pipeline-model-parallel-size"},
+    NemoKey{"/trainer/strategy/context_parallel_size", "context-parallel-size"},
+    NemoKey{"/trainer/strategy/expert_model_parallel_size", "expert-model-parallel-size"},
+    NemoKey{"/trainer/strategy/sequence_parallel", "sequence-parallel"},
+    NemoKey{"/trainer/strategy/ddp/overlap_grad_reduce", "overlap-grad-reduce"},
+    NemoKey{"/trainer/strategy/ddp/overlap_param_gather", "overlap-param-gather"},
+    NemoKey{"/trainer/strategy/ddp/bucket_size", "ddp-bucket-size"},
+    NemoKey{"/model/config/recompute_granularity", "recompute-granularity"},
+    NemoKey{"/model/config/recompute_method", "recompute-method"},
+    NemoKey{"/model/config/recompute_num_layers", "recompute-num-layers"},
+    NemoKey{"/optim/config/use_distributed_optimizer", "use-distributed-optimizer"},
+    NemoKey{"/optim/config/optimizer", "optimizer"},
+};
+constexpr const char* nemo2_interleaved = "/trainer/strategy/virtual_pipeline_model_parallel_size";
+/// Used here in other ways, or without any effect on time.
+constexpr std::string_view nemo2_strategy_keys =
+    "_target_ ddp virtual_pipeline_model_parallel_size pipeline_dtype gradient_as_bucket_view ckpt_async_save "
+    "ckpt_parallel_load ckpt_parallel_save "
+    "ckpt_load_optimizer ckpt_save_optimizer ckpt_include_optimizer ckpt_parallel_save_optim save_ckpt_format "
+    "lazy_init "
+    "replace_progress_bar progress_interval find_unused_parameters data_sampler restore_config setup_optimizers "
+    "ckpt_assume_constant_structure ckpt_load_strictness";
+constexpr std::string_view nemo2_ddp_keys =
+    "_target_ grad_reduce_in_fp32 check_for_nan_in_grad average_in_collective use_distributed_optimizer "
+    "align_param_gather";
+constexpr std::string_view nemo2_model_keys = "_target_ seq_length fp8 bf16 params_dtype";
+
+/// Classes of nemo/collections/llm/gpt/model and what their shapes are called here.
+const std::map<std::string, std::string>& models_of_nemo2() {
+  static const std::map<std::string, std::string> names{
+      {"Llama2Config7B", "llama2_7b"},    {"Llama2Config13B", "llama2_13b"},     {"Llama2Config70B", "llama2_70b"},
+      {"Llama3Config8B", "llama3_8b"},    {"Llama31Config8B", "llama3_8b"},      {"Llama3Config70B", "llama3_70b"},
+      {"Llama31Config70B", "llama3_70b"}, {"Llama32Config1B", "llama3_2_1b"},    {"Llama32Config3B", "llama3_2_3b"},
+      {"MistralConfig7B", "mistral_7b"},  {"MixtralConfig8x7B", "mixtral_8x7b"}, {"Qwen25Config7B", "qwen2_5_7b"}};
+  return names;
+}
+
+bool is_nemo2(const Document& file) {
+  const auto strategy = file.find("/trainer/strategy");
+  return strategy && strategy->is_object();
+}
+
+/// What is known beside `list`, and named for what is on.
+void take_unknown_of_nemo2(PastedJob& job, const Document& file) {
+  for (const auto& [table, list] :
+       {std::pair{"/trainer/strategy", nemo2_strategy_keys}, std::pair{"/trainer/strategy/ddp", nemo2_ddp_keys},
+        std::pair{"/model/config", nemo2_model_keys}}) {
+    const auto members = file.find(table);
+    if (!members || !members->is_object()) continue;
+    std::vector<std::string> known;
+    for (std::string_view left = list; !left.empty();) known.emplace_back(launch::take_until(left, ' '));
+    for (const auto& [key, value] : members->members()) {
+      const bool is_argument = std::ranges::any_of(
+          nemo2_keys, [&](const NemoKey& one) { return std::string(table) + "/" + key == one.pointer; });
+      if (is_argument || std::ranges::find(known, key) != known.end() || is_off_in_nemo(value)) continue;
+      job.unused.push_back(fmt::format("{} {} of {}", dotted(value.pointer()), value.describe(), file.source()));
+    }
+  }
+  const auto callbacks = file.find("/trainer/callbacks");
+  for (int place = 0; callbacks && callbacks->is_array(); ++place) {
+    const auto target = file.find(fmt::format("/trainer/callbacks/{}/_target_", place));
+    if (!target) break;
+    const auto name = read<std::string>(*target);
+    if (name.ends_with("CommOverlapCallback") || name.ends_with("CommOverlapCallbackSchedule"))
+      job.unused.push_back(fmt::format("{} of {}", name.substr(name.rfind('.') + 1), file.source()));
+  }
+  if (const auto peft = file.find("/peft"); peft && !is_off_in_nemo(*peft))
+    peft->fail("none: a scenario says it as /workload/lora, which is not made of this");
+}
+
+void take_model_of_nemo2(PastedJob& job, const NemoFile& file) {
+  constexpr const char* where = "/model/config/_target_";
+  const std::string target = file.find(where).value_or("");
+  const auto known = models_of_nemo2().find(target.substr(target.rfind('.') + 1));
+  if (known == models_of_nemo2().end()) return;
+  for (const char* shape : {"num_layers", "hidden_size", "ffn_hidden_size", "num_attention_heads", "num_query_groups",
+                            "kv_channels", "num_moe_experts", "vocab_size"}) {
+    // What the class says of the others is not known here.
+    if (const auto value = file.document().find(std::string("/model/config/") + shape); value && job.model.empty())
+      value->fail(fmt::format("the shapes of {}, or --model of another one", known->first));
+  }
+  take_first(job, job.model, known->second, "/workload/model", file.where(where));
+}
+
+JobOptions nemo2_options(PastedJob& job, const Document& document) {
+  const NemoFile file(document);
+  take_unknown_of_nemo2(job, document);
+  std::map<std::string, std::string> names{{"num-layers", "a class that is known as model.config"},
+                                           {"num-layers-per-virtual-pipeline-stage", dotted(nemo2_interleaved)}};
+  for (const NemoKey& key : nemo2_keys) names.emplace(key.argument, dotted(key.pointer));
+  JobOptions options(document.source(), names);
+  for (const NemoKey& key : nemo2_keys) {
+    const auto text = file.find(key.pointer);
+    if (text && *text != "False") options.add(key.argument, *text == "True" ? "" : *text, file.where(key.pointer));
+  }
+  if (const int parts = file.number(nemo2_interleaved, 1); parts > 1)
+    options.add("num-layers-per-virtual-pipeline-stage", std::to_string(parts), file.where(nemo2_interleaved));
+  take_nemo_ranks(job, file);
+  take_model_of_nemo2(job, file);
+  const std::string plugin = file.has("/trainer/plugins/0") ? "/trainer/plugins/0" : "/trainer/plugins";
+  add_precision(job, file, plugin + "/precision", options);
+  if (file.find(plugin + "/fp8")) options.add("fp8-format", *file.find(plugin + "/fp8"), file.where(plugin + "/fp8"));
+  // The plug-in's word on types goes before that of the strategy (update_config_with_dtype_overrides).
+  const std::string type = "/grad_reduce_in_fp32";
+  const std::string says = file.has(plugin + type) ? plugin : "/trainer/strategy/ddp";
+  if (!file.flag(says + type)) options.add("grad-reduce-in-bf16", "", file.where(says + type));
+  return options;
+}
+
 }  // namespace
 
 JobOptions nemo_options(PastedJob& job, const Document& document) {
+  if (is_nemo2(document)) return nemo2_options(job, document);
   const NemoFile file(document);
   take_unknown_of_nemo(job, document);
   std::map<std::string, std::string> names;
@@ -296,7 +413,7 @@ JobOptions nemo_options(PastedJob& job, const Document& document) {
     if (text && *text != "False") options.add(key.argument, *text == "True" ? "" : *text, file.where(key.pointer));
   }
   take_nemo_ranks(job, file);
-  add_precision(job, file, options);
+  add_precision(job, file, file.has("/trainer/precision") ? "/trainer/precision" : "/model/precision", options);
   add_optimizer(file, options);
   add_recomputation(file, options);
   constexpr const char* interleaved = "/model/virtual_pipeline_model_parallel_size";
