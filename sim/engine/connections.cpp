@@ -18,19 +18,8 @@ Connections::Connections(Simulator& simulator, const ServerNetwork& layout, Comp
     links_.push_back(simulator.network().add_link(layout.capacities[link], layout.congestion[link]));
 }
 
-int Connections::keep(Pending pending) {
-  if (free_.empty()) {
-    pending_.push_back(pending);
-    return static_cast<int>(pending_.size()) - 1;
-  }
-  const int place = free_.back();
-  free_.pop_back();
-  pending_[static_cast<std::size_t>(place)] = pending;
-  return place;
-}
-
 void Connections::tell_at(Seconds when, Note note) {
-  simulator_.call_at(when, self_, keep({-1, note}));
+  simulator_.call_at(when, self_, pending_.keep({-1, note}));
 }
 
 int Connections::add_route(const std::vector<Crossing>& crossings) {
@@ -64,7 +53,7 @@ void Connections::process(int server, int worker, Bytes traffic, Note note) {
   if (layout_.work[work].crossings.empty()) return tell_at(simulator_.now(), note);
   int& route = works_[work];
   if (route < 0) route = add_route(layout_.work[work].crossings);
-  simulator_.start(route, Seconds(0), Bytes(std::ceil(traffic.si())), self_, keep({-1, note}));
+  simulator_.start(route, Seconds(0), Bytes(std::ceil(traffic.si())), self_, pending_.keep({-1, note}));
 }
 
 void Connections::start_next(int line) {
@@ -74,12 +63,11 @@ void Connections::start_next(int line) {
   const Message message = own.queue.front();
   own.queue.pop_front();
   watched(line, true);
-  simulator_.start(own.route, Seconds(0), message.size, self_, keep({line, message.note}));
+  simulator_.start(own.route, Seconds(0), message.size, self_, pending_.keep({line, message.note}));
 }
 
 void Connections::on(int event) {
-  const Pending pending = pending_[static_cast<std::size_t>(event)];
-  free_.push_back(event);
+  const Pending pending = pending_.take(event);
   if (pending.line < 0) return tell_(pending.note);
   watched(pending.line, false);
   tell_at(simulator_.now() + layout_.ways[static_cast<std::size_t>(pending.line)].latency, pending.note);

@@ -78,7 +78,6 @@ class Connections {
     Note note;
   };
 
-  int keep(Pending pending);
   void on(int event);
   void tell_at(Seconds when, Note note);
   int add_route(const std::vector<Crossing>& crossings);
@@ -94,8 +93,7 @@ class Connections {
   std::vector<int> links_;  // that are not shared
   std::vector<Line> lines_;
   std::vector<int> works_;  // routes of ServerNetwork::work; -1: not asked for yet
-  std::vector<Pending> pending_;
-  std::vector<int> free_;
+  Pool<Pending> pending_;
 };
 
 }}  // namespace farandole::engine

@@ -1,6 +1,7 @@
 #include "engine/simulated_job.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace farandole { inline namespace engine {
 
@@ -45,21 +46,8 @@ void SimulatedJob::begin_iteration(RankTimes factors) {
   }
 }
 
-void SimulatedJob::schedule(Seconds when, Event event) {
-  auto place = static_cast<int>(events_.size());
-  if (free_events_.empty()) {
-    events_.push_back(event);
-  } else {
-    place = free_events_.back();
-    free_events_.pop_back();
-    events_[static_cast<std::size_t>(place)] = event;
-  }
-  simulator_.call_at(when, self_, place);
-}
-
-void SimulatedJob::on(int place) {
-  const Event event = events_[static_cast<std::size_t>(place)];
-  free_events_.push_back(place);
+void SimulatedJob::on(int number) {
+  const Event event = events_.take(number);
   switch (event.kind) {
     case Kind::note:
       return listener_({event.note});
@@ -68,12 +56,8 @@ void SimulatedJob::on(int place) {
     case Kind::over:
       return look_whether_over(event.task);
     case Kind::worker_computed:
-      return look_whether_computed(event.mark);
+      return look_whether_computed(event.task);
   }
-}
-
-void SimulatedJob::call_at(Seconds when, Note note) {
-  schedule(when, {Kind::note, note});
 }
 
 TaskId SimulatedJob::add(Task task) {
@@ -81,6 +65,35 @@ TaskId SimulatedJob::add(Task task) {
     return add_in_pieces(std::move(task));
   }
   return add_whole(std::move(task), false);
+}
+
+/// Its exchanges take turns in the same line. Marks on the device belong to the piece that reaches them; the host runs
+/// ahead from the first on.
+TaskId SimulatedJob::add_in_pieces(Task task) {
+  Compute whole = std::move(std::get<Compute>(task.what));
+  std::ranges::stable_sort(whole.marks, [](const Mark& a, const Mark& b) {
+    return a.on_host != b.on_host ? a.on_host : !a.on_host && a.at < b.at;
+  });
+  auto mark = whole.marks.begin();
+  Seconds done;
+  const auto piece_up_to = [&](Seconds at) {
+    Compute piece{at - done};
+    for (; mark != whole.marks.end() && (mark->on_host || mark->at <= at); ++mark) {
+      piece.marks.push_back({mark->on_host ? mark->at : mark->at - done, mark->on_host, mark->note});
+    }
+    done = at;
+    return piece;
+  };
+  for (const InnerExchange& exchange : whole.exchanges) {
+    Compute piece = piece_up_to(exchange.at);
+    const bool is_within = piece.marks.empty();  // nobody asks for its moments
+    add_whole({std::move(piece), std::move(task.earliest), std::move(task.after), task.stream}, is_within);
+    task.earliest = {};
+    task.after = {};
+    add_whole({exchange.what, {}, {}, task.stream}, true);
+  }
+  task.what = piece_up_to(std::max(whole.work, done));
+  return add(std::move(task));
 }
 
 TaskId SimulatedJob::add_whole(Task task, bool is_within) {
@@ -136,7 +149,8 @@ void SimulatedJob::begin(TaskId id, Slot& slot) {
   own.slot = static_cast<std::size_t>(&slot - lines_[task.stream].slots.data());
   slot.is_busy = true;
   if (std::holds_alternative<Compute>(task.what)) return begin_compute(id);
-  std::holds_alternative<Collective>(task.what) ? begin_collective(id) : begin_exchange(id);
+  if (std::holds_alternative<Collective>(task.what)) return begin_collective(id);
+  site_.meet(id, std::get<StageExchange>(task.what), own.done.times.begin);
 }
 
 void SimulatedJob::begin_compute(TaskId id) {
@@ -249,6 +263,13 @@ void SimulatedJob::note_stages(Done& done, const RankTimes& reduced, Seconds in,
   done.last = stages(latest(done.times.begin), latest(reduced));
 }
 
+void SimulatedJob::end_exchange(TaskId id, const RankTimes& ends) {
+  Done& own = item(id).done;
+  own.times.end = ends;
+  note_stages(own, ends);
+  take_as_known(id);
+}
+
 void SimulatedJob::begin_in_company(TaskId id, const RankTimes& joins) {
   Done& own = item(id).done;
   const auto& collective = std::get<Collective>(own.task.what);
@@ -309,14 +330,6 @@ std::vector<const SimulatedJob::Done*> SimulatedJob::tasks(Stream stream) const 
   return of_stream;
 }
 
-void SimulatedJob::send(Connection connection, Bytes size, Note note) {
-  connections_->send(connection, size, note);
-}
-
-void SimulatedJob::process(int server, int worker, Bytes traffic, Note note) {
-  connections_->process(server, worker, traffic, note);
-}
-
 double SimulatedJob::communicated(int worker) const {
   const Worker& own = workers_[static_cast<std::size_t>(worker)];
   return own.communicated + (own.messages > 0 ? now().si() - own.since : 0);
@@ -324,26 +337,17 @@ double SimulatedJob::communicated(int worker) const {
 
 void SimulatedJob::compute(int worker, Seconds work, Note note) {
   if (site_.compute_share == 0) return call_at(now() + work, note);
-  auto place = computes_.size();
-  const WorkerCompute compute{worker, now().si(), communicated(worker), work.si(), note};
-  if (free_computes_.empty()) {
-    computes_.push_back(compute);
-  } else {
-    place = free_computes_.back();
-    free_computes_.pop_back();
-    computes_[place] = compute;
-  }
-  schedule(now() + work, {Kind::worker_computed, {}, -1, place});
+  const int number = computes_.keep({worker, now().si(), communicated(worker), work.si(), note});
+  schedule(now() + work, {Kind::worker_computed, {}, number});
 }
 
 /// (T - t) - share x (time communicating within [t, T]) = work
-void SimulatedJob::look_whether_computed(std::size_t place) {
-  const WorkerCompute& own = computes_[place];
+void SimulatedJob::look_whether_computed(int number) {
+  const WorkerCompute& own = computes_[number];
   const double taken = site_.compute_share * (communicated(own.worker) - own.communicated_before);
   const double end = own.begin + own.work + taken;
-  if (end > now().si()) return schedule(Seconds(end), {Kind::worker_computed, {}, -1, place});
-  free_computes_.push_back(place);
-  listener_({own.note});
+  if (end > now().si()) return schedule(Seconds(end), {Kind::worker_computed, {}, number});
+  listener_({computes_.take(number).note});
 }
 
 }}  // namespace farandole::engine

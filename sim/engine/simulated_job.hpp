@@ -71,11 +71,13 @@ class SimulatedJob final : public Engine {
   [[nodiscard]] int open_tasks() const { return open_tasks_; }
 
   [[nodiscard]] Seconds now() const override { return simulator_.now(); }
-  void call_at(Seconds when, Note note) override;
+  void call_at(Seconds when, Note note) override { schedule(when, {Kind::note, note}); }
   TaskId add(Task task) override;
   void compute(int worker, Seconds work, Note note) override;
-  void send(Connection connection, Bytes size, Note note) override;
-  void process(int server, int worker, Bytes traffic, Note note) override;
+  void send(Connection connection, Bytes size, Note note) override { connections_->send(connection, size, note); }
+  void process(int server, int worker, Bytes traffic, Note note) override {
+    connections_->process(server, worker, traffic, note);
+  }
   /// Of one that has met its neighbour (JobSite::meet).
   void end_exchange(TaskId id, const RankTimes& ends);
 
@@ -119,7 +121,7 @@ class SimulatedJob final : public Engine {
   struct Event {
     Kind kind;
     Note note;
-    TaskId task = -1;
+    TaskId task = -1;  // or the number of what a worker computes
     std::size_t mark = 0;
   };
   /// Of a worker of its own: how long it has been communicating, and what it computes meanwhile.
@@ -137,7 +139,7 @@ class SimulatedJob final : public Engine {
   };
 
   Item& item(TaskId id) { return items_[static_cast<std::size_t>(id - first_)]; }
-  void schedule(Seconds when, Event event);
+  void schedule(Seconds when, Event event) { simulator_.call_at(when, self_, events_.keep(event)); }
   void on(int event);
   void advance(Stream stream);
   TaskId add_in_pieces(Task task);
@@ -145,14 +147,13 @@ class SimulatedJob final : public Engine {
   void begin(TaskId id, Slot& slot);
   void begin_compute(TaskId id);
   void begin_collective(TaskId id);
-  void begin_exchange(TaskId id);
   void take_as_known(TaskId id);
   void note_stages(Done& done, const RankTimes& reduced, Seconds in = {}, Seconds out = {}) const;
   void expect_mark(TaskId id, std::size_t first);
   void look_at(Done& compute, const Mark& mark) const;
   void pass_mark(const Event& event);
   void look_whether_over(TaskId id);
-  void look_whether_computed(std::size_t place);
+  void look_whether_computed(int number);
   void begin_in_company(TaskId id, const RankTimes& joins);
   void end_in_company(TaskId id);
   /// When each rank has computed that much of it, as far as communication is known by now.
@@ -168,8 +169,7 @@ class SimulatedJob final : public Engine {
   int self_;
   std::function<void(const Happening&)> listener_;
   std::optional<Connections> connections_;
-  std::vector<Event> events_;
-  std::vector<int> free_events_;
+  Pool<Event> events_;
   std::deque<Item> items_;
   TaskId first_ = 0;      // of items_
   TaskId iteration_ = 0;  // the first task of this one
@@ -184,8 +184,7 @@ class SimulatedJob final : public Engine {
   std::vector<CollectiveKind> started_;
   std::size_t started_before_ = 0;  // this iteration
   std::vector<Worker> workers_;
-  std::vector<WorkerCompute> computes_;
-  std::vector<std::size_t> free_computes_;
+  Pool<WorkerCompute> computes_;
 };
 
 }}  // namespace farandole::engine

@@ -12,23 +12,12 @@ int Simulator::enlist(Handler handler) {
   return static_cast<int>(handlers_.size()) - 1;
 }
 
-int Simulator::keep(Pending pending) {
-  if (free_.empty()) {
-    pending_.push_back(pending);
-    return static_cast<int>(pending_.size()) - 1;
-  }
-  const int tag = free_.back();
-  free_.pop_back();
-  pending_[static_cast<std::size_t>(tag)] = pending;
-  return tag;
-}
-
 void Simulator::call_at(Seconds when, int who, int event) {
-  network_->call_at(std::max(when, now()), keep({who, event}));
+  network_->call_at(std::max(when, now()), pending_.keep({who, event}));
 }
 
 void Simulator::start(int route, Seconds latency, Bytes size, int who, int event) {
-  network_->start(route, latency, size, keep({who, event}));
+  network_->start(route, latency, size, pending_.keep({who, event}));
 }
 
 int Simulator::reserve(int tags, Handler handler) {
@@ -52,8 +41,7 @@ void Simulator::run() {
       const Handler handler = std::prev(found)->second;  // it may be given back meanwhile
       return handler(tag);
     }
-    const Pending pending = pending_[static_cast<std::size_t>(tag)];
-    free_.push_back(tag);
+    const Pending pending = pending_.take(tag);
     handlers_[static_cast<std::size_t>(pending.who)](pending.event);
   });
 }

@@ -42,12 +42,10 @@ class Simulator {
     int who;
     int event;
   };
-  int keep(Pending pending);
 
   std::shared_ptr<SharedNetwork> network_;
   std::vector<Handler> handlers_;
-  std::vector<Pending> pending_;
-  std::vector<int> free_;
+  Pool<Pending> pending_;
   std::map<int, Handler> reserved_;               // by the first of their tags
   static constexpr int first_reserved = 1 << 28;  // tags below are places among those pending
   int next_reserved_ = first_reserved;

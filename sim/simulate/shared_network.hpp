@@ -11,11 +11,39 @@
 
 #include <functional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole { inline namespace simulate {
+
+/// What is kept until its event comes, by numbers that are given anew once they are free.
+template <class T>
+class Pool {
+ public:
+  int keep(T value) {
+    if (free_.empty()) {
+      values_.push_back(std::move(value));
+      return static_cast<int>(values_.size()) - 1;
+    }
+    const int number = free_.back();
+    free_.pop_back();
+    values_[static_cast<std::size_t>(number)] = std::move(value);
+    return number;
+  }
+  T& operator[](int number) { return values_[static_cast<std::size_t>(number)]; }
+  /// From now on its number is free.
+  T take(int number) {
+    free_.push_back(number);
+    return (*this)[number];
+  }
+
+ private:
+  std::vector<T> values_;
+  std::vector<int> free_;
+};
 
 class SharedNetwork {
  public:
