@@ -16,17 +16,6 @@ int middle(const RoutedSchedule& routed, std::size_t phase) {
   return costs_vary(routed, phase) ? routed.schedule().phases[phase].repeats / 2 : 0;
 }
 
-RankTimes in_order(const RankTimes& of_ranks, const std::vector<int>& order) {
-  return order.empty() ? of_ranks : RankTimes(of_ranks(order));
-}
-
-RankTimes in_ranks(const RankTimes& of_places, const std::vector<int>& order) {
-  if (order.empty()) return of_places;
-  RankTimes of_ranks(of_places.size());
-  of_ranks(order) = of_places;
-  return of_ranks;
-}
-
 /// What a phase takes by itself.
 Seconds time_of(const RoutedSchedule& routed, std::size_t phase, const Eigen::ArrayXd& inverse,
                 const ChunkSizes& sizes) {

@@ -85,9 +85,8 @@ const std::vector<GroupClock::Class>& GroupClock::classes_of(Bytes size) {
 Answer GroupClock::of_group(const Carriage& carriage, Bytes size, const RankTimes& start) {
   if (last_ != nullptr && last_ != carriage.alone.get()) last_->release_network();
   last_ = carriage.alone.get();
-  if (carriage.order.empty()) return last_->answer(size, start + carriage.launch.si());
-  Answer answer = last_->answer(size, RankTimes(start(carriage.order)) + carriage.launch.si());
-  answer.ends(carriage.order) = RankTimes(answer.ends);
+  Answer answer = last_->answer(size, in_order(start, carriage.order) + carriage.launch.si());
+  if (!carriage.order.empty()) answer.ends = in_ranks(answer.ends, carriage.order);
   return answer;
 }
 

@@ -100,6 +100,17 @@ void Provenance::include(const Provenance& other) {
   used_builtin_solver = used_builtin_solver || other.used_builtin_solver;
 }
 
+RankTimes in_order(const RankTimes& of_ranks, const std::vector<int>& order) {
+  return order.empty() ? of_ranks : RankTimes(of_ranks(order));
+}
+
+RankTimes in_ranks(const RankTimes& of_places, const std::vector<int>& order) {
+  if (order.empty()) return of_places;
+  RankTimes of_ranks(of_places.size());
+  of_ranks(order) = of_places;
+  return of_ranks;
+}
+
 std::string describe_rounding_up(double share) {
   const std::string counted =
       share < 1

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "collective/rank_times.hpp"
 #include "simulate/fidelity.hpp"
@@ -36,6 +37,10 @@ struct Answer {
   RankTimes ends;
   Provenance provenance;
 };
+
+/// Moments of ranks at the places of a schedule that has them in this order, and back; empty: as they are numbered.
+RankTimes in_order(const RankTimes& of_ranks, const std::vector<int>& order);
+RankTimes in_ranks(const RankTimes& of_places, const std::vector<int>& order);
 
 /// A sentence for whoever reads the answer.
 std::string describe_rounding_up(double share);

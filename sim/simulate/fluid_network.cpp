@@ -98,8 +98,7 @@ class FluidNetwork::Engine {
   std::vector<Congestion> congestion_;            // by link; empty where none has any
   std::vector<double> loads_;                     // by link, of those with a curve
   std::vector<std::vector<Crossing>> crossings_;  // by route
-  std::vector<Live> live_;
-  std::vector<int> free_;  // places among them
+  Pool<Live> live_;
   std::unique_ptr<SimGridEngine> simgrid_;
   std::priority_queue<Pending, std::vector<Pending>, std::greater<>> pending_;
   std::uint64_t order_ = 0;
@@ -133,23 +132,15 @@ int FluidNetwork::Engine::enter(Live flow) {
   for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
     loads_[crossing.link] += crossing.load;
   }
-  if (free_.empty()) {
-    live_.push_back(flow);
-    return static_cast<int>(live_.size()) - 1;
-  }
-  const int place = free_.back();
-  free_.pop_back();
-  live_[static_cast<std::size_t>(place)] = flow;
-  return place;
+  return live_.keep(flow);
 }
 
 int FluidNetwork::Engine::leave(int place) {
-  const Live flow = live_[static_cast<std::size_t>(place)];
+  const Live flow = live_.take(place);
   for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
     double& load = loads_[crossing.link];
     load = std::max(0.0, load - crossing.load);
   }
-  free_.push_back(place);
   return flow.tag;
 }
 

@@ -71,18 +71,6 @@ void Completions::end_all() {
   }
 }
 
-int MaxMinNetwork::add_link(BytesPerSecond capacity, Congestion congestion) {
-  return shares_.add_link(capacity, std::move(congestion));
-}
-
-void MaxMinNetwork::set_capacity(int link, BytesPerSecond capacity) {
-  shares_.set_capacity(link, capacity);
-}
-
-int MaxMinNetwork::add_route(std::span<const int> links, int paths) {
-  return shares_.add_route(links, paths);
-}
-
 void MaxMinNetwork::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
   const double bytes = size.si();
   if (!(bytes >= 1) || bytes >= 0x1p63 || bytes != std::floor(bytes)) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "simulate/max_min_shares.hpp"
@@ -54,11 +55,13 @@ class Completions {
 class MaxMinNetwork final : public SharedNetwork {
  public:
   /// The index of a new link; its capacity is positive and finite.
-  int add_link(BytesPerSecond capacity, Congestion congestion) override;
+  int add_link(BytesPerSecond capacity, Congestion congestion) override {
+    return shares_.add_link(capacity, std::move(congestion));
+  }
   /// From now on.
-  void set_capacity(int link, BytesPerSecond capacity) override;
+  void set_capacity(int link, BytesPerSecond capacity) override { shares_.set_capacity(link, capacity); }
 
-  int add_route(std::span<const int> links, int paths) override;
+  int add_route(std::span<const int> links, int paths) override { return shares_.add_route(links, paths); }
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) override;
   void call_at(Seconds when, int tag) override;
   /// What the callback throws leaves it.

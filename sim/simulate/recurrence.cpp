@@ -1,6 +1,7 @@
 #include "simulate/recurrence.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -73,18 +74,6 @@ void receive(std::vector<Arrival> arrivals, Posting posted, RankTimes& next) {
     rank = arrival.rank;
     busy = std::max(busy + arrival.receive, arrival.moment) + arrival.behind + arrival.work;
     next[rank] = std::max(next[rank], busy);
-  }
-}
-
-/// Likewise where processors are not kept busy by messages.
-void reduce(std::vector<Arrival> arrivals, RankTimes& moments) {
-  std::ranges::sort(arrivals, {}, [](const Arrival& a) { return std::pair(a.rank, a.moment); });
-  int rank = -1;
-  double busy = 0;
-  for (const Arrival& arrival : arrivals) {
-    busy = (arrival.rank == rank ? std::max(busy, arrival.moment) : arrival.moment) + arrival.work;
-    rank = arrival.rank;
-    moments[rank] = std::max(moments[rank], busy);
   }
 }
 
@@ -169,7 +158,8 @@ void Repeats::send(const TransferCosts& costs, std::span<const std::size_t> tran
       next_[transfer.to] = std::max(next_[transfer.to], done);
     }
   });
-  reduce(std::move(to_reduce), next_);
+  const auto is_never_busy = [](int) { return -INFINITY; };  // by messages
+  receive(std::move(to_reduce), is_never_busy, next_);
 }
 
 void Repeats::carry_once(const TransferCosts& costs, std::span<const std::size_t> transfers) {

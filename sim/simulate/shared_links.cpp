@@ -53,14 +53,7 @@ void SharedLinks::start_at(Seconds when, int route, Seconds latency, Bytes size,
 
 void SharedLinks::begin(int route, double size, int tag) {
   const auto& crossings = routes_[static_cast<std::size_t>(route)];
-  int flow = static_cast<int>(flows_.size());
-  if (free_flows_.empty()) {
-    flows_.emplace_back();
-  } else {
-    flow = free_flows_.back();
-    free_flows_.pop_back();
-  }
-  flows_[static_cast<std::size_t>(flow)] = {tag, static_cast<int>(crossings.size())};
+  const int flow = flows_.keep({tag, static_cast<int>(crossings.size())});
   for (const Crossing& crossing : crossings) {
     SharedLink& link = links_[static_cast<std::size_t>(crossing.link)];
     catch_up(link);
@@ -82,10 +75,8 @@ void SharedLinks::end_on(int index, const Done& done) {
   link.load -= first.weight;
   link.given = first.end;
   expect_end(index);
-  Flow& flow = flows_[static_cast<std::size_t>(first.flow)];
-  if (--flow.links_left > 0) return;
-  free_flows_.push_back(first.flow);
-  done(flow.tag);
+  if (--flows_[first.flow].links_left > 0) return;
+  done(flows_.take(first.flow).tag);
 }
 
 void SharedLinks::run(const Done& done) {

@@ -43,17 +43,6 @@ class Choosing final : public LibraryClock {
     return alone ? std::move(*alone) : std::move(routed);
   }
 
-  [[nodiscard]] static RankTimes in_order(const RankTimes& of_ranks, const std::vector<int>& order) {
-    if (order.empty()) return of_ranks;
-    return of_ranks(order);
-  }
-  [[nodiscard]] static RankTimes in_ranks(const RankTimes& of_places, const std::vector<int>& order) {
-    if (order.empty()) return of_places;
-    RankTimes of_ranks(of_places.size());
-    of_ranks(order) = of_places;
-    return of_ranks;
-  }
-
   LibraryPlanner planner_;
   Fidelity fidelity_;
   ClockOptions options_;
