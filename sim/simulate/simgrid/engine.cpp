@@ -117,175 +117,152 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
   const Route* route_ = nullptr;
 };
 
-struct State {
+class Flows final : public SimGridEngine {
+ public:
+  Flows(std::span<const BytesPerSecond> capacities, Events reported, const std::vector<std::function<double()>>& shares,
+        const Settings& settings)
+      : engine_(make_engine(settings)),
+        events_(std::move(reported)),
+        zone_(new RouteZone),  // owned by SimGrid's engine
+        source_(zone_->create_host("source", {1.0})),
+        target_(zone_->create_host("target", {1.0})),
+        origin_(s4u::Engine::get_clock()) {
+    for (const BytesPerSecond capacity : capacities) {
+      s4u::Link* const link = zone_->create_link(std::to_string(links_.size()), {capacity.si()});
+      if (!shares.empty() && shares[links_.size()]) {
+        link->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
+                                 [share = shares[links_.size()]](double all, int /*flows*/) { return all * share(); });
+      }
+      links_.push_back(link->get_impl());
+    }
+    s4u::Link* const dead = zone_->create_link("dead", {1.0});
+    dead->turn_off();
+    dead_link_ = {dead->get_impl()};
+    zone_->seal();
+    completion().disconnect_slots();
+    completion().connect([](const s4u::Activity& activity) {
+      auto* slot = activity.get_data<Slot>();
+      if (slot != nullptr) slot->flows->complete(*slot, activity.get_finish_time());
+    });
+    raise_horizon();
+  }
+
+  ~Flows() override {
+    disarm();
+    // A comm that is dropped while it runs prints a backtrace; a cancelled one does not.
+    for (Slot& slot : slots_) slot.comm->set_state(s4u::Activity::State::CANCELED);
+  }
+
+  int add_route(std::span<const int> links) override {
+    Route& route = routes_.emplace_back();
+    for (const int link : links) route.push_back(links_[static_cast<std::size_t>(link)]);
+    return static_cast<int>(routes_.size()) - 1;
+  }
+
+  void send(int route, std::uint64_t size, int tag) override {
+    if (idle_.empty()) add_slot();
+    Slot& slot = *idle_.back();
+    idle_.pop_back();
+    slot.tag = tag;
+    ++sending_;
+    zone_->choose(routes_[static_cast<std::size_t>(route)]);
+    slot.comm->set_state(s4u::Activity::State::INITED);
+    slot.comm->set_payload_size(size);
+    slot.comm->vetoable_start();
+    arm();
+  }
+
+  void run() override {
+    engine_->run();
+    if (late_) throw std::logic_error("SimGrid reported the end of a flow too late");
+  }
+
+  void restart() override {
+    set_clock_back();
+    origin_ = s4u::Engine::get_clock();
+    horizon_ = kFirstHorizon;
+    raise_horizon();
+  }
+
+  void set_timer(Seconds date) override {
+    wanted_ = std::min(wanted_, date.si());
+    arm();
+  }
+  [[nodiscard]] Seconds clock() const override { return Seconds(s4u::Engine::get_clock() - origin_); }
+
+ private:
   // A place for a flow; its comm serves one flow after the other.
   struct Slot {
-    State* state;
+    Flows* flows;
     s4u::CommPtr comm;
     int tag;
   };
 
-  State(std::span<const BytesPerSecond> capacities, SimGridEngine::Events reported,
-        const std::vector<std::function<double()>>& shares, const Settings& settings);
-  ~State();
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  void add_slot();
-  void complete(Slot& slot, double finish_time);
-  void ring();
-  void raise_horizon();
-  void arm();
-  void disarm();
-
-  std::unique_ptr<s4u::Engine> engine;
-  SimGridEngine::Events events;
-  RouteZone* zone;  // SimGrid's, which deletes it with the engine
-  s4u::Host* source;
-  s4u::Host* target;
-  double origin;
-  Route links;  // all
-  Route dead_link;
-  std::deque<Route> routes;
-  std::deque<Slot> slots;  // after the engine: comms must go before it
-  std::vector<Slot*> idle;
-  int sending = 0;
-  bool late = false;
-  double horizon = kFirstHorizon;
-  double wanted = kNever;
-  Timer* timer = nullptr;  // SimGrid's, at timer_date
-  double timer_date = kNever;
-};
-
-State::State(std::span<const BytesPerSecond> capacities, SimGridEngine::Events reported,
-             const std::vector<std::function<double()>>& shares, const Settings& settings)
-    : engine(make_engine(settings)),
-      events(std::move(reported)),
-      zone(new RouteZone),  // owned by SimGrid's engine
-      source(zone->create_host("source", {1.0})),
-      target(zone->create_host("target", {1.0})),
-      origin(s4u::Engine::get_clock()) {
-  for (const BytesPerSecond capacity : capacities) {
-    s4u::Link* const link = zone->create_link(std::to_string(links.size()), {capacity.si()});
-    if (!shares.empty() && shares[links.size()]) {
-      link->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
-                               [share = shares[links.size()]](double all, int /*flows*/) { return all * share(); });
-    }
-    links.push_back(link->get_impl());
+  // A new comm enters SimGrid's list of direct comms and leaves it at its first end. It ends at once over a dead link.
+  void add_slot() {
+    Slot& slot = slots_.emplace_back(Slot{this, s4u::Comm::sendto_init(), 0});
+    slot.comm->set_data(&slot);
+    zone_->choose(dead_link_);
+    slot.comm->set_payload_size(1)->set_source(source_)->set_destination(target_);
+    idle_.push_back(&slot);
   }
-  s4u::Link* const dead = zone->create_link("dead", {1.0});
-  dead->turn_off();
-  dead_link = {dead->get_impl()};
-  zone->seal();
-  completion().disconnect_slots();
-  completion().connect([](const s4u::Activity& activity) {
-    auto* slot = activity.get_data<Slot>();
-    if (slot != nullptr) slot->state->complete(*slot, activity.get_finish_time());
-  });
-  raise_horizon();
-}
 
-State::~State() {
-  disarm();
-  // A comm that is dropped while it runs prints a backtrace; a cancelled one does not.
-  for (Slot& slot : slots) slot.comm->set_state(s4u::Activity::State::CANCELED);
-}
-
-// A new comm enters SimGrid's list of direct comms and leaves it at its first end. It ends at once over a dead link.
-void State::add_slot() {
-  Slot& slot = slots.emplace_back(Slot{this, s4u::Comm::sendto_init(), 0});
-  slot.comm->set_data(&slot);
-  zone->choose(dead_link);
-  slot.comm->set_payload_size(1)->set_source(source)->set_destination(target);
-  idle.push_back(&slot);
-}
-
-// A comm may not start again in here, where SimGrid has not finished with it; from the next timer on it may.
-void State::complete(Slot& slot, double finish_time) {
-  --sending;
-  idle.push_back(&slot);
-  late |= s4u::Engine::get_clock() - finish_time > 2 * kPrecision * horizon;
-  events.done(slot.tag);
-  if (sending == 0 && wanted == kNever) disarm();
-}
-
-void State::ring() {
-  timer = nullptr;
-  timer_date = kNever;
-  const double now = s4u::Engine::get_clock();
-  if (now >= horizon) raise_horizon();
-  if (now >= origin + wanted) events.timer(Seconds(std::exchange(wanted, kNever)));
-  arm();
-}
-
-void State::raise_horizon() {
-  while (horizon <= s4u::Engine::get_clock()) horizon *= 2;
-  s4u::Engine::set_config("surf/precision", horizon * kPrecision);
-}
-
-// SimGrid runs as long as there is a timer, so there is one only while something is under way.
-void State::arm() {
-  if (sending == 0 && wanted == kNever) return;
-  const double date = std::min(horizon, origin + wanted);
-  if (timer_date <= date) return;
-  disarm();
-  timer_date = date;
-  timer = Timer::set(date, [this] { ring(); });
-}
-
-void State::disarm() {
-  if (timer != nullptr) std::exchange(timer, nullptr)->remove();
-  timer_date = kNever;
-}
-
-class Flows final : public SimGridEngine {
- public:
-  Flows(std::span<const BytesPerSecond> capacities, Events events, const std::vector<std::function<double()>>& shares,
-        const Settings& settings)
-      : state_(capacities, std::move(events), shares, settings) {}
-  int add_route(std::span<const int> links) override;
-  void send(int route, std::uint64_t size, int tag) override;
-  void set_timer(Seconds date) override {
-    state_.wanted = std::min(state_.wanted, date.si());
-    state_.arm();
+  // A comm may not start again in here, where SimGrid has not finished with it; from the next timer on it may.
+  void complete(Slot& slot, double finish_time) {
+    --sending_;
+    idle_.push_back(&slot);
+    late_ |= s4u::Engine::get_clock() - finish_time > 2 * kPrecision * horizon_;
+    events_.done(slot.tag);
+    if (sending_ == 0 && wanted_ == kNever) disarm();
   }
-  void run() override;
-  void restart() override;
-  [[nodiscard]] Seconds clock() const override { return Seconds(s4u::Engine::get_clock() - state_.origin); }
 
- private:
-  State state_;
+  void ring() {
+    timer_ = nullptr;
+    timer_date_ = kNever;
+    const double now = s4u::Engine::get_clock();
+    if (now >= horizon_) raise_horizon();
+    if (now >= origin_ + wanted_) events_.timer(Seconds(std::exchange(wanted_, kNever)));
+    arm();
+  }
+
+  void raise_horizon() {
+    while (horizon_ <= s4u::Engine::get_clock()) horizon_ *= 2;
+    s4u::Engine::set_config("surf/precision", horizon_ * kPrecision);
+  }
+
+  // SimGrid runs as long as there is a timer, so there is one only while something is under way.
+  void arm() {
+    if (sending_ == 0 && wanted_ == kNever) return;
+    const double date = std::min(horizon_, origin_ + wanted_);
+    if (timer_date_ <= date) return;
+    disarm();
+    timer_date_ = date;
+    timer_ = Timer::set(date, [this] { ring(); });
+  }
+
+  void disarm() {
+    if (timer_ != nullptr) std::exchange(timer_, nullptr)->remove();
+    timer_date_ = kNever;
+  }
+
+  std::unique_ptr<s4u::Engine> engine_;
+  Events events_;
+  RouteZone* zone_;  // SimGrid's, which deletes it with the engine
+  s4u::Host* source_;
+  s4u::Host* target_;
+  double origin_;
+  Route links_;  // all
+  Route dead_link_;
+  std::deque<Route> routes_;
+  std::deque<Slot> slots_;  // after the engine: comms must go before it
+  std::vector<Slot*> idle_;
+  int sending_ = 0;
+  bool late_ = false;
+  double horizon_ = kFirstHorizon;
+  double wanted_ = kNever;
+  Timer* timer_ = nullptr;  // SimGrid's, at timer_date_
+  double timer_date_ = kNever;
 };
-
-int Flows::add_route(std::span<const int> links) {
-  Route& route = state_.routes.emplace_back();
-  for (const int link : links) route.push_back(state_.links[static_cast<std::size_t>(link)]);
-  return static_cast<int>(state_.routes.size()) - 1;
-}
-
-void Flows::send(int route, std::uint64_t size, int tag) {
-  if (state_.idle.empty()) state_.add_slot();
-  State::Slot& slot = *state_.idle.back();
-  state_.idle.pop_back();
-  slot.tag = tag;
-  ++state_.sending;
-  state_.zone->choose(state_.routes[static_cast<std::size_t>(route)]);
-  slot.comm->set_state(s4u::Activity::State::INITED);
-  slot.comm->set_payload_size(size);
-  slot.comm->vetoable_start();
-  state_.arm();
-}
-
-void Flows::run() {
-  state_.engine->run();
-  if (state_.late) throw std::logic_error("SimGrid reported the end of a flow too late");
-}
-
-void Flows::restart() {
-  set_clock_back();
-  state_.origin = s4u::Engine::get_clock();
-  state_.horizon = kFirstHorizon;
-  state_.raise_horizon();
-}
 
 }  // namespace
 
