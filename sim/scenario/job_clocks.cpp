@@ -5,7 +5,7 @@
 #include "engine/group_clock.hpp"
 #include "scenario/apply_effects.hpp"
 #include "scenario/library_choice.hpp"
-#include "simulate/uncontended.hpp"
+#include "simulate/routed_schedule.hpp"
 
 namespace farandole { inline namespace scenario {
 

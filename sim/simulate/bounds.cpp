@@ -6,7 +6,6 @@
 
 #include "collective/chunk_sizes.hpp"
 #include "simulate/collective_clock.hpp"
-#include "simulate/folding/emptied.hpp"
 #include "simulate/folding/moves.hpp"
 #include "simulate/folding/parts.hpp"
 #include "simulate/link_loads.hpp"

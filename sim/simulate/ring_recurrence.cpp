@@ -8,6 +8,8 @@
 namespace farandole { inline namespace simulate {
 namespace {
 
+constexpr double ring_rounding = 1e-14;
+
 /// What the own message out and the one in, from the rank before, keep a rank's processor with in a round.
 double rank_kept_busy(const TransferCosts& costs, Eigen::Index rank, Eigen::Index before) {
   return costs.are_occupied() ? costs.send[rank] + costs.receive[before] : 0;
@@ -26,7 +28,7 @@ struct Steps {
     }
     most = stay.maxCoeff();
   }
-  [[nodiscard]] bool is_free(Eigen::Index r) const { return stay[r] >= most * (1 - 1e-14); }
+  [[nodiscard]] bool is_free(Eigen::Index r) const { return stay[r] >= most * (1 - ring_rounding); }
 
   Eigen::ArrayXd move;  // by r: from r on to r + 1
   Eigen::ArrayXd back;  // by r: from r + 1 back to r
@@ -88,6 +90,34 @@ std::optional<RankTimes> best_walks(const RankTimes& start, const Steps& steps, 
   return end;
 }
 
+/// The ring unrolled: position u is rank (u - rounds) modulo n, so that whatever reaches a rank in so many rounds
+/// stands before it, from position u - rounds on. Ranks themselves are the last n positions. Lengthens `end` to the
+/// best ways on which staying costs `most` at most, and at some rank that. `head_start` and `best`: room for all
+/// positions.
+void take_ways(const RankTimes& start, const RingSteps& steps, int rounds, double most, Eigen::ArrayXd& head_start,
+               Eigen::ArrayXi& best, RankTimes& end) {
+  const auto n = static_cast<int>(start.size());
+  double drift = 0;         // what the moves up to a position cost more than as many stays
+  int first = 0, last = 0;  // of the positions let in, with smaller head starts from one to the next
+  int to_let_in = 0;
+  for (int u = 0, rank = (n - rounds % n) % n; u < head_start.size(); ++u, rank = rank + 1 == n ? 0 : rank + 1) {
+    drift += steps.move[rank] - most;
+    head_start[u] = start[rank] - drift;
+    const double stay = steps.stay[rank];
+    if (stay > most) {
+      first = last = 0;
+      to_let_in = u + 1;
+      continue;
+    }
+    for (; stay >= most * (1 - ring_rounding) && to_let_in <= u; ++to_let_in) {
+      while (last > first && head_start[best[last - 1]] <= head_start[to_let_in]) --last;
+      best[last++] = to_let_in;
+    }
+    while (first < last && best[first] + rounds < u) ++first;
+    if (u >= rounds && first < last) end[rank] = std::max(end[rank], head_start[best[first]] + drift + rounds * most);
+  }
+}
+
 }  // namespace
 
 RankTimes carry_waiting_ring(const RankTimes& start, const TransferCosts& costs, int rounds) {
@@ -116,6 +146,18 @@ RankTimes carry_ring(const RankTimes& start, const TransferCosts& costs, int rou
     steps.stay[r] = std::max(costs.sending[r], rank_kept_busy(costs, r, before) + costs.reducing[before]);
   }
   return carry_ring(start, steps, rounds);
+}
+
+RankTimes carry_ring(const RankTimes& start, const RingSteps& steps, int rounds) {
+  Eigen::ArrayXd head_start(start.size() + rounds);
+  Eigen::ArrayXi best(head_start.size());
+  std::vector<double> values(steps.stay.begin(), steps.stay.end());
+  std::ranges::sort(values, std::ranges::greater());
+  const auto is_the_same = [](double one, double next) { return next >= one * (1 - ring_rounding); };
+  values.erase(std::unique(values.begin(), values.end(), is_the_same), values.end());
+  RankTimes end = RankTimes::Constant(start.size(), -std::numeric_limits<double>::infinity());
+  for (const double value : values) take_ways(start, steps, rounds, value, head_start, best, end);
+  return end;
 }
 
 }}  // namespace farandole::simulate

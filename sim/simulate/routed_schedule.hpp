@@ -48,18 +48,11 @@ class RoutedSchedule {
     bool between_nodes = false;  // unknown of legs that were made from parts
   };
 
-  /// From its parts: legs per phase and transfer, and the capacities of the links they name.
-  RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities,
-                 MessageCost message_cost = {})
-      : schedule_(std::make_shared<const Schedule>(std::move(schedule))),
-        legs_(std::make_shared<Legs>(std::move(legs))),
-        capacities_(std::move(capacities)),
-        message_cost_(message_cost) {}
-
-  /// Likewise, with a function that knows the legs of later repeats where receivers move.
   using LaterLeg = std::function<Leg(std::size_t phase, std::size_t index, int repeat)>;
+  /// From its parts: legs per phase and transfer, the capacities of the links they name, and where receivers move a
+  /// function that knows the legs of later repeats.
   RoutedSchedule(Schedule schedule, std::vector<std::vector<Leg>> legs, std::vector<BytesPerSecond> capacities,
-                 LaterLeg later, MessageCost message_cost)
+                 MessageCost message_cost = {}, LaterLeg later = {})
       : schedule_(std::make_shared<const Schedule>(std::move(schedule))),
         legs_(std::make_shared<Legs>(std::move(legs))),
         capacities_(std::move(capacities)),
@@ -84,7 +77,7 @@ class RoutedSchedule {
   void forget_idle_links();
   /// Likewise those that no leg crosses, where few of a large machine's are crossed, and numbers these anew.
   void forget_uncrossed_links();
-  /// Likewise the whole network, of what is sent to all at once (simulate/even_exchange.hpp).
+  /// Likewise the whole network, of what is sent to all at once (simulate/way_choice.hpp).
   void forget_network_of_even_exchange();
   /// Leaves it this share of every link, because others alike are on it too.
   void share_links(const std::vector<double>& shares);
@@ -146,5 +139,10 @@ class RoutedSchedule {
 
 /// Whether the receivers of a phase change from one repeat to the next.
 bool receivers_move(const Phase& phase);
+
+/// As if every transfer had its way for itself, so that the difference is what contention costs: every leg on links of
+/// its own with the same capacities; nothing where receivers move from repeat to repeat, whose legs are not all known
+/// beforehand.
+std::optional<RoutedSchedule> uncontended(const RoutedSchedule& routed);
 
 }}  // namespace farandole::simulate

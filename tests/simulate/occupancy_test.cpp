@@ -7,7 +7,7 @@
 #include "simulate/collective_clock.hpp"
 #include "simulate/library_kit.hpp"
 #include "simulate/random_kit.hpp"
-#include "simulate/uncontended.hpp"
+#include "simulate/routed_schedule.hpp"
 
 namespace farandole::occupancy_test { namespace {
 

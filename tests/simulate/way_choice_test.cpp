@@ -9,7 +9,6 @@
 #include "collective/algorithms.hpp"
 #include "platform/networks.hpp"
 #include "simulate/collective_clock.hpp"
-#include "simulate/even_exchange.hpp"
 #include "simulate/link_loads.hpp"
 #include "simulate/message_clock.hpp"
 #include "simulate/platform_kit.hpp"

@@ -6,7 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include "simulate/folding/emptied.hpp"
 #include "simulate/folding/orbits.hpp"
 #include "simulate/folding/parts.hpp"
 #include "simulate/invariant.hpp"

@@ -16,10 +16,24 @@
 #include <optional>
 
 #include "collective/rank_times.hpp"
+#include "collective/schedule.hpp"
 #include "simulate/folding/colouring.hpp"
 #include "simulate/routed_schedule.hpp"
 
 namespace farandole { inline namespace simulate {
+
+/// Without what it sends, for quotients that put their own transfers in: a copy of the whole would copy millions of
+/// transfers to throw them away.
+inline Phase emptied(const Phase& phase) {
+  return {phase.name,      {},        phase.repeats, phase.chunk_step, phase.row_step,
+          phase.peer_step, phase.fan, phase.window,  phase.bundle,     phase.one_by_one};
+}
+
+inline Schedule emptied(const Schedule& schedule) {
+  return {schedule.operation,   schedule.algorithm, schedule.ranks,   schedule.chunks, {},
+          schedule.rows,        schedule.root,      schedule.weights, schedule.copies, schedule.servers,
+          schedule.first_worker};
+}
 
 struct Folding {
   RoutedSchedule quotient;

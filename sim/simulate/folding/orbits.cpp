@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "simulate/folding/emptied.hpp"
 #include "simulate/invariant.hpp"
 
 namespace farandole { inline namespace simulate {
@@ -141,9 +140,8 @@ std::optional<Folding> fold_by_moves(const RoutedSchedule& routed) {
   }
   std::vector<BytesPerSecond> capacities = kept->orbits.capacities();
   RoutedSchedule quotient(
-      std::move(schedule), std::move(legs), std::move(capacities),
-      [kept](std::size_t phase, std::size_t index, int repeat) { return kept->leg(phase, index, repeat); },
-      routed.message_cost());
+      std::move(schedule), std::move(legs), std::move(capacities), routed.message_cost(),
+      [kept](std::size_t phase, std::size_t index, int repeat) { return kept->leg(phase, index, repeat); });
   const auto classes = [kept, moves](std::size_t phase) { return classes_by_moves(*kept, *moves, phase); };
   return Folding{std::move(quotient), std::move(class_of_rank), {}, classes};
 }

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "simulate/folding/emptied.hpp"
 #include "simulate/link_loads.hpp"
 
 namespace farandole { inline namespace simulate {

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "simulate/library/library.hpp"
-#include "simulate/uncontended.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
