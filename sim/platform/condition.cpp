@@ -31,68 +31,62 @@ struct Remains {
   std::function<WayChoice(int, int)> choice_before;  // may be empty
 
   /// Hops from every switch to one, -1 where there is no way. Cables work both ways, so it is as far back.
-  [[nodiscard]] std::vector<int> distances_to(int target) const;
-  [[nodiscard]] Path shortest(int from_nic, int to_nic) const;
-  [[nodiscard]] Paths paths(int from_nic, int to_nic) const;
-  [[nodiscard]] WayChoice choice(int from_nic, int to_nic) const;
-  void leave_out_failed(Paths& ways) const;
+  [[nodiscard]] std::vector<int> distances_to(int target) const {
+    std::vector<int> distance(hops.size(), -1);
+    std::vector<int> queue{target};
+    distance[static_cast<std::size_t>(target)] = 0;
+    for (std::size_t next = 0; next < queue.size(); ++next) {
+      const auto here = static_cast<std::size_t>(queue[next]);
+      for (const Hop& hop : hops[here]) {
+        int& there = distance[static_cast<std::size_t>(hop.to)];
+        if (there >= 0) continue;
+        there = distance[here] + 1;
+        queue.push_back(hop.to);
+      }
+    }
+    return distance;
+  }
+
+  [[nodiscard]] Path shortest(int from_nic, int to_nic) const {
+    constexpr std::uint64_t seed = 1;
+    const int target = switch_of_nic[static_cast<std::size_t>(to_nic)];
+    const std::vector<int> distance = distances_to(target);
+    Path path;
+    for (int at = switch_of_nic[static_cast<std::size_t>(from_nic)]; at != target;) {
+      std::vector<Hop> nearer;
+      for (const Hop& hop : hops[static_cast<std::size_t>(at)]) {
+        const bool is_nearer = distance[static_cast<std::size_t>(hop.to)] + 1 == distance[static_cast<std::size_t>(at)];
+        if (is_nearer) nearer.push_back(hop);
+      }
+      const Hop& hop = nearer[flow_hash(seed, from_nic, to_nic, static_cast<int>(path.size())) % nearer.size()];
+      path.push_back(hop.link);
+      at = hop.to;
+    }
+    return path;
+  }
+
+  [[nodiscard]] Paths paths(int from_nic, int to_nic) const {
+    Paths ways = before(from_nic, to_nic);
+    leave_out_failed(ways);
+    if (ways.empty()) ways.push_back(shortest(from_nic, to_nic));
+    return ways;
+  }
+
+  [[nodiscard]] WayChoice choice(int from_nic, int to_nic) const {
+    WayChoice choice = choice_before(from_nic, to_nic);
+    leave_out_failed(choice.minimal);
+    leave_out_failed(choice.other);
+    if (choice.minimal.empty()) choice.minimal.swap(choice.other);
+    if (choice.minimal.empty()) choice.minimal.push_back(shortest(from_nic, to_nic));
+    return choice;
+  }
+
+  void leave_out_failed(Paths& ways) const {
+    std::erase_if(ways, [&](const Path& path) {
+      return std::ranges::any_of(path, [&](int link) { return has_failed[static_cast<std::size_t>(link)]; });
+    });
+  }
 };
-
-std::vector<int> Remains::distances_to(int target) const {
-  std::vector<int> distance(hops.size(), -1);
-  std::vector<int> queue{target};
-  distance[static_cast<std::size_t>(target)] = 0;
-  for (std::size_t next = 0; next < queue.size(); ++next) {
-    const auto here = static_cast<std::size_t>(queue[next]);
-    for (const Hop& hop : hops[here]) {
-      int& there = distance[static_cast<std::size_t>(hop.to)];
-      if (there >= 0) continue;
-      there = distance[here] + 1;
-      queue.push_back(hop.to);
-    }
-  }
-  return distance;
-}
-
-Path Remains::shortest(int from_nic, int to_nic) const {
-  constexpr std::uint64_t seed = 1;
-  const int target = switch_of_nic[static_cast<std::size_t>(to_nic)];
-  const std::vector<int> distance = distances_to(target);
-  Path path;
-  for (int at = switch_of_nic[static_cast<std::size_t>(from_nic)]; at != target;) {
-    std::vector<Hop> nearer;
-    for (const Hop& hop : hops[static_cast<std::size_t>(at)]) {
-      const bool is_nearer = distance[static_cast<std::size_t>(hop.to)] + 1 == distance[static_cast<std::size_t>(at)];
-      if (is_nearer) nearer.push_back(hop);
-    }
-    const Hop& hop = nearer[flow_hash(seed, from_nic, to_nic, static_cast<int>(path.size())) % nearer.size()];
-    path.push_back(hop.link);
-    at = hop.to;
-  }
-  return path;
-}
-
-void Remains::leave_out_failed(Paths& ways) const {
-  std::erase_if(ways, [&](const Path& path) {
-    return std::ranges::any_of(path, [&](int link) { return has_failed[static_cast<std::size_t>(link)]; });
-  });
-}
-
-Paths Remains::paths(int from_nic, int to_nic) const {
-  Paths ways = before(from_nic, to_nic);
-  leave_out_failed(ways);
-  if (ways.empty()) ways.push_back(shortest(from_nic, to_nic));
-  return ways;
-}
-
-WayChoice Remains::choice(int from_nic, int to_nic) const {
-  WayChoice choice = choice_before(from_nic, to_nic);
-  leave_out_failed(choice.minimal);
-  leave_out_failed(choice.other);
-  if (choice.minimal.empty()) choice.minimal.swap(choice.other);
-  if (choice.minimal.empty()) choice.minimal.push_back(shortest(from_nic, to_nic));
-  return choice;
-}
 
 /// What is left of every bundle; one of which nothing is left has failed, too.
 void leave_out_failed_members(Network& network, std::vector<bool>& has_failed) {

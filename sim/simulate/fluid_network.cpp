@@ -49,11 +49,52 @@ class FluidNetwork::Engine {
                                      {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }},
                                      shares_left())) {}
 
-  int add_route(std::span<const int> links, int paths);
-  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag);
-  void call_at(Seconds when, int tag);
-  void run(const Done& done);
-  void restart();
+  int add_route(std::span<const int> links, int paths) {
+    if (links.empty()) throw std::invalid_argument("a route has at least one link");
+    for (const int link : links) {
+      if (link < 0 || static_cast<std::size_t>(link) >= links_)
+        throw std::invalid_argument("a route over no such link");
+    }
+    if (paths < 1 || parts_ % paths != 0) throw std::invalid_argument("a route split into other parts than these");
+    std::vector<int> listed;
+    listed.reserve(links.size() * static_cast<std::size_t>(parts_ / paths));
+    for (const int link : links) listed.insert(listed.end(), static_cast<std::size_t>(parts_ / paths), link);
+    simgrid_->add_route(listed);
+    if (!congestion_.empty()) crossings_.push_back(crossings_of(links, paths));
+    return routes_++;
+  }
+
+  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
+    const double bytes = size.si();
+    if (!(bytes >= 1) || bytes >= 0x1p63 || bytes != std::floor(bytes)) {
+      throw std::invalid_argument("a flow has a whole number of bytes, at least one");
+    }
+    if (!(latency.si() >= 0) || !std::isfinite(latency.si()))
+      throw std::invalid_argument("a latency is never negative");
+    if (route < 0 || route >= routes_) throw std::invalid_argument("a flow over no such route");
+    wait(when, {(when + latency).si(), 0, static_cast<std::uint64_t>(bytes), route, tag});
+  }
+
+  void call_at(Seconds when, int tag) { wait(when, {when.si(), 0, 0, kNoRoute, tag}); }
+
+  void run(const Done& done) {
+    if (done_ != nullptr) throw std::logic_error("a network is run from its own callback");
+    const struct Running {
+      const Done*& of;
+      ~Running() { of = nullptr; }
+    } running{done_};
+    done_ = &done;
+    simgrid_->run();
+    if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+    if (sending_ != 0 || !pending_.empty()) throw std::logic_error("SimGrid stopped while flows were still sending");
+  }
+
+  void restart() {
+    if (done_ != nullptr || sending_ != 0 || !pending_.empty())
+      throw std::logic_error("a restart while flows are left");
+    simgrid_->restart();
+  }
+
   [[nodiscard]] Seconds now() const { return simgrid_->clock(); }
 
  private:
@@ -81,16 +122,80 @@ class FluidNetwork::Engine {
     int tag;
   };
 
-  [[nodiscard]] std::vector<std::function<double()>> shares_left() const;
-  [[nodiscard]] std::vector<Crossing> crossings_of(std::span<const int> links, int paths) const;
+  [[nodiscard]] std::vector<std::function<double()>> shares_left() const {
+    std::vector<std::function<double()>> shares(congestion_.size());
+    for (std::size_t link = 0; link < shares.size(); ++link) {
+      if (congestion_[link].curve == nullptr) continue;
+      shares[link] = [this, link] { return congestion_[link].left(loads_[link]); };
+    }
+    return shares;
+  }
+
+  [[nodiscard]] std::vector<Crossing> crossings_of(std::span<const int> links, int paths) const {
+    std::map<std::size_t, double> loads;
+    for (const int link : links) {
+      const auto index = static_cast<std::size_t>(link);
+      if (congestion_[index].curve != nullptr) loads[index] += 1.0 / paths;
+    }
+    std::vector<Crossing> crossings;
+    for (const auto& [link, load] : loads) crossings.push_back({link, load});
+    return crossings;
+  }
+
   /// Its place among the live ones.
-  int enter(Live flow);
+  int enter(Live flow) {
+    for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
+      loads_[crossing.link] += crossing.load;
+    }
+    return live_.keep(flow);
+  }
+
   /// Its tag.
-  int leave(int place);
-  void wait(Seconds when, Pending pending);
-  void begin(Seconds date);
-  void end(int tag);
-  void report(int tag);
+  int leave(int place) {
+    const Live flow = live_.take(place);
+    for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
+      double& load = loads_[crossing.link];
+      load = std::max(0.0, load - crossing.load);
+    }
+    return flow.tag;
+  }
+
+  void wait(Seconds when, Pending pending) {
+    if (!(when >= now()) || !std::isfinite(when.si())) throw std::logic_error("a flow or call is never in the past");
+    pending.order = order_++;
+    pending_.push(pending);
+    simgrid_->set_timer(Seconds(pending.date));
+  }
+
+  void begin(Seconds date) {
+    while (!pending_.empty() && pending_.top().date <= date.si()) {
+      const Pending next = pending_.top();
+      pending_.pop();
+      if (next.route == kNoRoute) {
+        report(next.tag);
+      } else {
+        ++sending_;
+        simgrid_->send(next.route, next.size, congestion_.empty() ? next.tag : enter({next.route, next.tag}));
+      }
+    }
+    if (!pending_.empty()) simgrid_->set_timer(Seconds(pending_.top().date));
+  }
+
+  void end(int tag) {
+    --sending_;
+    report(congestion_.empty() ? tag : leave(tag));
+  }
+
+  // An exception may not pass through SimGrid: what is under way ends in silence, then run() throws.
+  void report(int tag) {
+    if (thrown_) return;
+    try {
+      (*done_)(tag);
+    } catch (...) {
+      thrown_ = std::current_exception();
+      pending_ = {};
+    }
+  }
 
   std::size_t links_;
   int parts_;
@@ -106,125 +211,6 @@ class FluidNetwork::Engine {
   const Done* done_ = nullptr;
   std::exception_ptr thrown_;
 };
-
-std::vector<std::function<double()>> FluidNetwork::Engine::shares_left() const {
-  std::vector<std::function<double()>> shares(congestion_.size());
-  for (std::size_t link = 0; link < shares.size(); ++link) {
-    if (congestion_[link].curve == nullptr) continue;
-    shares[link] = [this, link] { return congestion_[link].left(loads_[link]); };
-  }
-  return shares;
-}
-
-std::vector<FluidNetwork::Engine::Crossing> FluidNetwork::Engine::crossings_of(std::span<const int> links,
-                                                                               int paths) const {
-  std::map<std::size_t, double> loads;
-  for (const int link : links) {
-    const auto index = static_cast<std::size_t>(link);
-    if (congestion_[index].curve != nullptr) loads[index] += 1.0 / paths;
-  }
-  std::vector<Crossing> crossings;
-  for (const auto& [link, load] : loads) crossings.push_back({link, load});
-  return crossings;
-}
-
-int FluidNetwork::Engine::enter(Live flow) {
-  for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
-    loads_[crossing.link] += crossing.load;
-  }
-  return live_.keep(flow);
-}
-
-int FluidNetwork::Engine::leave(int place) {
-  const Live flow = live_.take(place);
-  for (const Crossing& crossing : crossings_[static_cast<std::size_t>(flow.route)]) {
-    double& load = loads_[crossing.link];
-    load = std::max(0.0, load - crossing.load);
-  }
-  return flow.tag;
-}
-
-int FluidNetwork::Engine::add_route(std::span<const int> links, int paths) {
-  if (links.empty()) throw std::invalid_argument("a route has at least one link");
-  for (const int link : links) {
-    if (link < 0 || static_cast<std::size_t>(link) >= links_) throw std::invalid_argument("a route over no such link");
-  }
-  if (paths < 1 || parts_ % paths != 0) throw std::invalid_argument("a route split into other parts than these");
-  std::vector<int> listed;
-  listed.reserve(links.size() * static_cast<std::size_t>(parts_ / paths));
-  for (const int link : links) listed.insert(listed.end(), static_cast<std::size_t>(parts_ / paths), link);
-  simgrid_->add_route(listed);
-  if (!congestion_.empty()) crossings_.push_back(crossings_of(links, paths));
-  return routes_++;
-}
-
-void FluidNetwork::Engine::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
-  const double bytes = size.si();
-  if (!(bytes >= 1) || bytes >= 0x1p63 || bytes != std::floor(bytes)) {
-    throw std::invalid_argument("a flow has a whole number of bytes, at least one");
-  }
-  if (!(latency.si() >= 0) || !std::isfinite(latency.si())) throw std::invalid_argument("a latency is never negative");
-  if (route < 0 || route >= routes_) throw std::invalid_argument("a flow over no such route");
-  wait(when, {(when + latency).si(), 0, static_cast<std::uint64_t>(bytes), route, tag});
-}
-
-void FluidNetwork::Engine::call_at(Seconds when, int tag) {
-  wait(when, {when.si(), 0, 0, kNoRoute, tag});
-}
-
-void FluidNetwork::Engine::wait(Seconds when, Pending pending) {
-  if (!(when >= now()) || !std::isfinite(when.si())) throw std::logic_error("a flow or call is never in the past");
-  pending.order = order_++;
-  pending_.push(pending);
-  simgrid_->set_timer(Seconds(pending.date));
-}
-
-void FluidNetwork::Engine::run(const Done& done) {
-  if (done_ != nullptr) throw std::logic_error("a network is run from its own callback");
-  const struct Running {
-    const Done*& of;
-    ~Running() { of = nullptr; }
-  } running{done_};
-  done_ = &done;
-  simgrid_->run();
-  if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
-  if (sending_ != 0 || !pending_.empty()) throw std::logic_error("SimGrid stopped while flows were still sending");
-}
-
-void FluidNetwork::Engine::restart() {
-  if (done_ != nullptr || sending_ != 0 || !pending_.empty()) throw std::logic_error("a restart while flows are left");
-  simgrid_->restart();
-}
-
-void FluidNetwork::Engine::begin(Seconds date) {
-  while (!pending_.empty() && pending_.top().date <= date.si()) {
-    const Pending next = pending_.top();
-    pending_.pop();
-    if (next.route == kNoRoute) {
-      report(next.tag);
-    } else {
-      ++sending_;
-      simgrid_->send(next.route, next.size, congestion_.empty() ? next.tag : enter({next.route, next.tag}));
-    }
-  }
-  if (!pending_.empty()) simgrid_->set_timer(Seconds(pending_.top().date));
-}
-
-void FluidNetwork::Engine::end(int tag) {
-  --sending_;
-  report(congestion_.empty() ? tag : leave(tag));
-}
-
-// An exception may not pass through SimGrid: what is under way ends in silence, then run() throws.
-void FluidNetwork::Engine::report(int tag) {
-  if (thrown_) return;
-  try {
-    (*done_)(tag);
-  } catch (...) {
-    thrown_ = std::current_exception();
-    pending_ = {};
-  }
-}
 
 FluidNetwork::FluidNetwork(std::span<const FluidLink> links, int parts, NetworkSolver solver) {
   if (solver_for(solver, 0) == NetworkSolver::simgrid) {

@@ -29,8 +29,32 @@ Colouring renumbered(const Colouring& colours) {
 
 class Refinement {
  public:
-  Refinement(const Incidence& graph, const Colouring& first);
-  void run();
+  Refinement(const Incidence& graph, const Colouring& first)
+      : graph_(graph), colour_(renumbered(first)), order_(first.size()), place_(first.size()), count_(first.size(), 0) {
+    std::iota(order_.begin(), order_.end(), 0);
+    std::ranges::stable_sort(order_, {}, [this](int vertex) { return colour_[as_index(vertex)]; });
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+      const int vertex = order_[place];
+      place_[as_index(vertex)] = static_cast<int>(place);
+      if (as_index(colour_[as_index(vertex)]) == classes_.size()) {
+        classes_.push_back({static_cast<int>(place), static_cast<int>(place)});
+        wait(colour_[as_index(vertex)]);
+      }
+      ++classes_.back().end;
+    }
+  }
+
+  void run() {
+    while (!waiting_.empty()) {
+      const int splitter = waiting_.back();
+      waiting_.pop_back();
+      classes_[as_index(splitter)].waits = false;
+      count_neighbours(splitter);
+      for (const int colour : hit_) split(colour);
+      hit_.clear();
+    }
+  }
+
   [[nodiscard]] const Colouring& colours() const { return colour_; }
 
  private:
@@ -42,12 +66,76 @@ class Refinement {
     bool waits = false;
   };
 
-  void count_neighbours(int splitter);
-  void mark(int vertex);
-  void split(int colour);
-  void cut(int colour, int begin);
-  void wait(int colour);
-  void await_all_but_largest(int colour, int first_new);
+  // A class and its neighbours never mix, so marking does not move the vertices that are being walked over.
+  void count_neighbours(int splitter) {
+    const Class walked = classes_[as_index(splitter)];
+    for (int place = walked.begin; place < walked.end; ++place) {
+      for (const auto& [vertex, bond] : graph_.neighbours(order_[as_index(place)])) {
+        if (count_[as_index(vertex)] == 0) mark(vertex);
+        count_[as_index(vertex)] += one(bond);
+      }
+    }
+  }
+
+  void mark(int vertex) {
+    Class& own = classes_[as_index(colour_[as_index(vertex)])];
+    if (own.marked == 0) hit_.push_back(colour_[as_index(vertex)]);
+    const int to = own.end - ++own.marked;
+    const int from = place_[as_index(vertex)];
+    const int other = order_[as_index(to)];
+    std::swap(order_[as_index(from)], order_[as_index(to)]);
+    place_[as_index(other)] = from;
+    place_[as_index(vertex)] = to;
+  }
+
+  /// Cuts the class wherever the counts of its vertices differ.
+  void split(int colour) {
+    const Class whole = classes_[as_index(colour)];
+    classes_[as_index(colour)].marked = 0;
+    const auto counted = std::span(order_).subspan(as_index(whole.end - whole.marked), as_index(whole.marked));
+    const auto count_of = [this](int vertex) { return count_[as_index(vertex)]; };
+    if (std::ranges::adjacent_find(counted, std::ranges::not_equal_to(), count_of) != counted.end()) {
+      const auto key = [&](int vertex) { return std::pair(count_of(vertex), vertex); };
+      std::ranges::sort(counted, {}, key);
+      for (int place = whole.end - whole.marked; place < whole.end; ++place)
+        place_[as_index(order_[as_index(place)])] = place;
+    }
+    const auto first_new = static_cast<int>(classes_.size());
+    for (int place = whole.end - 1; place > whole.begin; --place) {
+      if (count_of(order_[as_index(place)]) != count_of(order_[as_index(place - 1)])) cut(colour, place);
+      if (place < whole.end - whole.marked) break;  // the rest has no neighbour there
+    }
+    for (const int vertex : counted) count_[as_index(vertex)] = 0;
+    await_all_but_largest(colour, first_new);
+  }
+
+  /// Makes a new class of all that stands from `begin` on.
+  void cut(int colour, int begin) {
+    const auto fresh = static_cast<int>(classes_.size());
+    classes_.push_back({begin, classes_[as_index(colour)].end});
+    classes_[as_index(colour)].end = begin;
+    for (int place = begin; place < classes_.back().end; ++place) colour_[as_index(order_[as_index(place)])] = fresh;
+  }
+
+  void wait(int colour) {
+    if (classes_[as_index(colour)].waits) return;
+    classes_[as_index(colour)].waits = true;
+    waiting_.push_back(colour);
+  }
+
+  // What the whole class and all but one of its parts say about the others, the last part says too.
+  void await_all_but_largest(int colour, int first_new) {
+    int largest = colour;
+    const auto size = [this](int c) { return classes_[as_index(c)].end - classes_[as_index(c)].begin; };
+    const auto last = static_cast<int>(classes_.size());
+    if (!classes_[as_index(colour)].waits) {
+      for (int part = first_new; part < last; ++part) largest = size(part) > size(largest) ? part : largest;
+      if (largest != colour) wait(colour);
+    }
+    for (int part = first_new; part < last; ++part) {
+      if (part != largest) wait(part);
+    }
+  }
 
   const Incidence& graph_;
   Colouring colour_;
@@ -58,103 +146,6 @@ class Refinement {
   std::vector<int> waiting_;      // classes to look at
   std::vector<int> hit_;          // classes with marks
 };
-
-Refinement::Refinement(const Incidence& graph, const Colouring& first)
-    : graph_(graph), colour_(renumbered(first)), order_(first.size()), place_(first.size()), count_(first.size(), 0) {
-  std::iota(order_.begin(), order_.end(), 0);
-  std::ranges::stable_sort(order_, {}, [this](int vertex) { return colour_[as_index(vertex)]; });
-  for (std::size_t place = 0; place < order_.size(); ++place) {
-    const int vertex = order_[place];
-    place_[as_index(vertex)] = static_cast<int>(place);
-    if (as_index(colour_[as_index(vertex)]) == classes_.size()) {
-      classes_.push_back({static_cast<int>(place), static_cast<int>(place)});
-      wait(colour_[as_index(vertex)]);
-    }
-    ++classes_.back().end;
-  }
-}
-
-void Refinement::wait(int colour) {
-  if (classes_[as_index(colour)].waits) return;
-  classes_[as_index(colour)].waits = true;
-  waiting_.push_back(colour);
-}
-
-void Refinement::run() {
-  while (!waiting_.empty()) {
-    const int splitter = waiting_.back();
-    waiting_.pop_back();
-    classes_[as_index(splitter)].waits = false;
-    count_neighbours(splitter);
-    for (const int colour : hit_) split(colour);
-    hit_.clear();
-  }
-}
-
-// A class and its neighbours never mix, so marking does not move the vertices that are being walked over.
-void Refinement::count_neighbours(int splitter) {
-  const Class walked = classes_[as_index(splitter)];
-  for (int place = walked.begin; place < walked.end; ++place) {
-    for (const auto& [vertex, bond] : graph_.neighbours(order_[as_index(place)])) {
-      if (count_[as_index(vertex)] == 0) mark(vertex);
-      count_[as_index(vertex)] += one(bond);
-    }
-  }
-}
-
-void Refinement::mark(int vertex) {
-  Class& own = classes_[as_index(colour_[as_index(vertex)])];
-  if (own.marked == 0) hit_.push_back(colour_[as_index(vertex)]);
-  const int to = own.end - ++own.marked;
-  const int from = place_[as_index(vertex)];
-  const int other = order_[as_index(to)];
-  std::swap(order_[as_index(from)], order_[as_index(to)]);
-  place_[as_index(other)] = from;
-  place_[as_index(vertex)] = to;
-}
-
-/// Cuts the class wherever the counts of its vertices differ.
-void Refinement::split(int colour) {
-  const Class whole = classes_[as_index(colour)];
-  classes_[as_index(colour)].marked = 0;
-  const auto counted = std::span(order_).subspan(as_index(whole.end - whole.marked), as_index(whole.marked));
-  const auto count_of = [this](int vertex) { return count_[as_index(vertex)]; };
-  if (std::ranges::adjacent_find(counted, std::ranges::not_equal_to(), count_of) != counted.end()) {
-    const auto key = [&](int vertex) { return std::pair(count_of(vertex), vertex); };
-    std::ranges::sort(counted, {}, key);
-    for (int place = whole.end - whole.marked; place < whole.end; ++place)
-      place_[as_index(order_[as_index(place)])] = place;
-  }
-  const auto first_new = static_cast<int>(classes_.size());
-  for (int place = whole.end - 1; place > whole.begin; --place) {
-    if (count_of(order_[as_index(place)]) != count_of(order_[as_index(place - 1)])) cut(colour, place);
-    if (place < whole.end - whole.marked) break;  // the rest has no neighbour there
-  }
-  for (const int vertex : counted) count_[as_index(vertex)] = 0;
-  await_all_but_largest(colour, first_new);
-}
-
-/// Makes a new class of all that stands from `begin` on.
-void Refinement::cut(int colour, int begin) {
-  const auto fresh = static_cast<int>(classes_.size());
-  classes_.push_back({begin, classes_[as_index(colour)].end});
-  classes_[as_index(colour)].end = begin;
-  for (int place = begin; place < classes_.back().end; ++place) colour_[as_index(order_[as_index(place)])] = fresh;
-}
-
-// What the whole class and all but one of its parts say about the others, the last part says too.
-void Refinement::await_all_but_largest(int colour, int first_new) {
-  int largest = colour;
-  const auto size = [this](int c) { return classes_[as_index(c)].end - classes_[as_index(c)].begin; };
-  const auto last = static_cast<int>(classes_.size());
-  if (!classes_[as_index(colour)].waits) {
-    for (int part = first_new; part < last; ++part) largest = size(part) > size(largest) ? part : largest;
-    if (largest != colour) wait(colour);
-  }
-  for (int part = first_new; part < last; ++part) {
-    if (part != largest) wait(part);
-  }
-}
 
 /// Counts of neighbours by colour and bond, to be compared with another vertex's.
 class Neighbourhood {

@@ -55,18 +55,113 @@ class Quotient {
   Quotient(const Incidence& graph, const RoutedSchedule& routed, const Colouring& colours)
       : graph_(graph), routed_(routed), colours_(colours), class_of_(colours.size(), -1) {}
 
-  Folding read();
+  Folding read() {
+    const Schedule& whole = routed_.schedule();
+    const int ranks = add_ranks();
+    count_received();
+    schedule_ = {whole.operation, whole.algorithm, ranks, whole.chunks, {}, whole.rows};
+    schedule_.copies = whole.copies;
+    for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
+    add_links();
+    RoutedSchedule quotient(std::move(schedule_), std::move(legs_), std::move(capacities_), routed_.message_cost());
+    quotient.congest(std::move(congestion_));
+    return {std::move(quotient), std::move(class_of_rank_), std::move(class_of_transfer_)};
+  }
 
  private:
   int& class_of(int vertex) { return class_of_[static_cast<std::size_t>(colours_[static_cast<std::size_t>(vertex)])]; }
   [[nodiscard]] std::size_t colour_of(int transfer) const {
     return static_cast<std::size_t>(colours_[static_cast<std::size_t>(graph_.transfer(transfer))]);
   }
-  int add_ranks();
-  void count_received();
-  void add_phase(std::size_t phase);
-  void add_links();
-  void add_link(int link);
+
+  int add_ranks() {
+    int classes = 0;
+    for (int rank = 0; rank < graph_.ranks(); ++rank) {
+      int& number = class_of(rank);
+      if (number < 0) number = classes++;
+      class_of_rank_.push_back(number);
+    }
+    return classes;
+  }
+
+  /// By the first rank that receives one of a class: all others receive as many.
+  void count_received() {
+    received_.assign(colours_.size(), 0);
+    std::vector<int> receiver(colours_.size(), -1);
+    int next = 0;
+    for (const Phase& phase : routed_.schedule().phases) {
+      for (const Transfer& transfer : phase.transfers) {
+        const std::size_t colour = colour_of(next++);
+        if (receiver[colour] < 0) receiver[colour] = transfer.to;
+        if (receiver[colour] == transfer.to) ++received_[colour];
+      }
+    }
+  }
+
+  void add_phase(std::size_t phase) {
+    const Phase& whole = routed_.schedule().phases[phase];
+    Phase& folded = schedule_.phases.emplace_back(emptied(whole));
+    auto& legs = legs_.emplace_back();
+    auto& classes = class_of_transfer_.emplace_back();
+    for (std::size_t position = 0; position < whole.transfers.size(); ++position) {
+      int& number = class_of(graph_.transfer(next_transfer_++));
+      if (number < 0) {
+        number = static_cast<int>(legs.size());
+        const Transfer& first = whole.transfers[position];
+        folded.transfers.push_back(
+            {class_of(first.from), class_of(first.to), first.chunk, first.action, first.count, first.start});
+        const RoutedSchedule::Leg& leg = routed_.legs(phase)[position];
+        const bool waits = leg.reduce_rate < BytesPerSecond::infinity() || leg.occupancy.receive > Seconds(0);
+        const int alike = waits ? received_[colour_of(next_transfer_ - 1)] : 1;
+        legs.push_back({{}, leg.latency, leg.narrowest, 1, leg.reduce_rate / alike, leg.occupancy, alike});
+      }
+      classes.push_back(number);
+    }
+  }
+
+  void add_links() {
+    leg_of_.assign(colours_.size(), nullptr);
+    paths_of_.assign(colours_.size(), 1);
+    int transfer = 0;
+    for (std::size_t phase = 0; phase < legs_.size(); ++phase) {
+      for (std::size_t position = 0; position < class_of_transfer_[phase].size(); ++position) {
+        const std::size_t colour = colour_of(transfer++);
+        leg_of_[colour] = &legs_[phase][static_cast<std::size_t>(class_of_transfer_[phase][position])];
+        paths_of_[colour] = routed_.legs(phase)[position].paths;
+      }
+    }
+    for (int link = 0; link < graph_.links(); ++link) {
+      int& number = class_of(graph_.link(link));
+      if (number >= 0 || graph_.neighbours(graph_.link(link)).empty()) continue;
+      number = static_cast<int>(capacities_.size());
+      add_link(link);
+    }
+  }
+
+  void add_link(int link) {
+    std::map<int, int> times;  // of each class of transfers that cross this one link
+    for (const auto& crossing : graph_.neighbours(graph_.link(link))) {
+      ++times[colours_[static_cast<std::size_t>(crossing.vertex)]];
+    }
+    int parts = 1;
+    for (const auto& [colour, count] : times) parts = std::lcm(parts, paths_of_[static_cast<std::size_t>(colour)]);
+    int divisor = 0;
+    for (auto& [colour, count] : times) {
+      count *= parts / paths_of_[static_cast<std::size_t>(colour)];
+      divisor = std::gcd(divisor, count);
+    }
+    const auto index = static_cast<int>(capacities_.size());
+    capacities_.push_back(routed_.capacities()[static_cast<std::size_t>(link)] * parts / divisor);
+    if (!routed_.congestion().empty()) {
+      // A listing of this link stands for `divisor / parts` flows on the one link.
+      const Congestion& whole = routed_.congestion()[static_cast<std::size_t>(link)];
+      congestion_.push_back({whole.curve, whole.flows * divisor / parts});
+    }
+    for (const auto& [colour, count] : times) {
+      auto& links = leg_of_[static_cast<std::size_t>(colour)]->links;
+      links.insert(links.end(), static_cast<std::size_t>(count / divisor), index);
+    }
+  }
 
   const Incidence& graph_;
   const RoutedSchedule& routed_;
@@ -83,108 +178,6 @@ class Quotient {
   std::vector<Congestion> congestion_;
   int next_transfer_ = 0;
 };
-
-Folding Quotient::read() {
-  const Schedule& whole = routed_.schedule();
-  const int ranks = add_ranks();
-  count_received();
-  schedule_ = {whole.operation, whole.algorithm, ranks, whole.chunks, {}, whole.rows};
-  schedule_.copies = whole.copies;
-  for (std::size_t phase = 0; phase < whole.phases.size(); ++phase) add_phase(phase);
-  add_links();
-  RoutedSchedule quotient(std::move(schedule_), std::move(legs_), std::move(capacities_), routed_.message_cost());
-  quotient.congest(std::move(congestion_));
-  return {std::move(quotient), std::move(class_of_rank_), std::move(class_of_transfer_)};
-}
-
-int Quotient::add_ranks() {
-  int classes = 0;
-  for (int rank = 0; rank < graph_.ranks(); ++rank) {
-    int& number = class_of(rank);
-    if (number < 0) number = classes++;
-    class_of_rank_.push_back(number);
-  }
-  return classes;
-}
-
-void Quotient::add_phase(std::size_t phase) {
-  const Phase& whole = routed_.schedule().phases[phase];
-  Phase& folded = schedule_.phases.emplace_back(emptied(whole));
-  auto& legs = legs_.emplace_back();
-  auto& classes = class_of_transfer_.emplace_back();
-  for (std::size_t position = 0; position < whole.transfers.size(); ++position) {
-    int& number = class_of(graph_.transfer(next_transfer_++));
-    if (number < 0) {
-      number = static_cast<int>(legs.size());
-      const Transfer& first = whole.transfers[position];
-      folded.transfers.push_back(
-          {class_of(first.from), class_of(first.to), first.chunk, first.action, first.count, first.start});
-      const RoutedSchedule::Leg& leg = routed_.legs(phase)[position];
-      const bool waits = leg.reduce_rate < BytesPerSecond::infinity() || leg.occupancy.receive > Seconds(0);
-      const int alike = waits ? received_[colour_of(next_transfer_ - 1)] : 1;
-      legs.push_back({{}, leg.latency, leg.narrowest, 1, leg.reduce_rate / alike, leg.occupancy, alike});
-    }
-    classes.push_back(number);
-  }
-}
-
-/// By the first rank that receives one of a class: all others receive as many.
-void Quotient::count_received() {
-  received_.assign(colours_.size(), 0);
-  std::vector<int> receiver(colours_.size(), -1);
-  int next = 0;
-  for (const Phase& phase : routed_.schedule().phases) {
-    for (const Transfer& transfer : phase.transfers) {
-      const std::size_t colour = colour_of(next++);
-      if (receiver[colour] < 0) receiver[colour] = transfer.to;
-      if (receiver[colour] == transfer.to) ++received_[colour];
-    }
-  }
-}
-
-void Quotient::add_links() {
-  leg_of_.assign(colours_.size(), nullptr);
-  paths_of_.assign(colours_.size(), 1);
-  int transfer = 0;
-  for (std::size_t phase = 0; phase < legs_.size(); ++phase) {
-    for (std::size_t position = 0; position < class_of_transfer_[phase].size(); ++position) {
-      const std::size_t colour = colour_of(transfer++);
-      leg_of_[colour] = &legs_[phase][static_cast<std::size_t>(class_of_transfer_[phase][position])];
-      paths_of_[colour] = routed_.legs(phase)[position].paths;
-    }
-  }
-  for (int link = 0; link < graph_.links(); ++link) {
-    int& number = class_of(graph_.link(link));
-    if (number >= 0 || graph_.neighbours(graph_.link(link)).empty()) continue;
-    number = static_cast<int>(capacities_.size());
-    add_link(link);
-  }
-}
-
-void Quotient::add_link(int link) {
-  std::map<int, int> times;  // of each class of transfers that cross this one link
-  for (const auto& crossing : graph_.neighbours(graph_.link(link))) {
-    ++times[colours_[static_cast<std::size_t>(crossing.vertex)]];
-  }
-  int parts = 1;
-  for (const auto& [colour, count] : times) parts = std::lcm(parts, paths_of_[static_cast<std::size_t>(colour)]);
-  int divisor = 0;
-  for (auto& [colour, count] : times) {
-    count *= parts / paths_of_[static_cast<std::size_t>(colour)];
-    divisor = std::gcd(divisor, count);
-  }
-  const auto index = static_cast<int>(capacities_.size());
-  capacities_.push_back(routed_.capacities()[static_cast<std::size_t>(link)] * parts / divisor);
-  if (!routed_.congestion().empty()) {
-    // A listing of this link stands for `divisor / parts` flows on the one link.
-    const Congestion& whole = routed_.congestion()[static_cast<std::size_t>(link)];
-    congestion_.push_back({whole.curve, whole.flows * divisor / parts});
-  }
-  for (const auto& [colour, count] : times) {
-    auto& links = leg_of_[static_cast<std::size_t>(colour)]->links;
-    links.insert(links.end(), static_cast<std::size_t>(count / divisor), index);
-  }
-}
 
 }  // namespace
 

@@ -162,7 +162,14 @@ class Joined {
  public:
   Joined(const RoutedSchedule& routed, const Parts& parts) : routed_(routed), parts_(parts) {}
 
-  RoutedSchedule join();
+  RoutedSchedule join() {
+    schedule_ = emptied(routed_.schedule());
+    schedule_.ranks = static_cast<int>(parts_.all.size());
+    legs_.resize(routed_.schedule().phases.size());
+    for (std::size_t p = 0; p < legs_.size(); ++p) add_phase_of_parts(p);
+    for (auto& [link, crossings] : crossings_) add_link_class(link, crossings);
+    return {std::move(schedule_), std::move(legs_), std::move(capacities_), routed_.message_cost()};
+  }
 
  private:
   /// How many of P parts one link carries of a transfer of the quotient.
@@ -173,9 +180,61 @@ class Joined {
   };
   using LinkClass = std::pair<int, int>;  // kind of the node, offset within it
 
-  void add_phase_of_parts(std::size_t p);
-  void add_transfer(std::size_t p, const Meeting& meeting);
-  void add_link_class(const LinkClass& link, std::vector<Crossing>& crossings);
+  void add_phase_of_parts(std::size_t p) {
+    Phase& phase = schedule_.phases.emplace_back(emptied(routed_.schedule().phases[p]));
+    phase.fan = 1;
+    phase.peer_step = 0;
+    const std::vector<Meeting> meetings = parts_.meetings(p);
+    legs_[p].reserve(meetings.size());  // crossings point at them
+    for (const Meeting& meeting : meetings) add_transfer(p, meeting);
+  }
+
+  void add_transfer(std::size_t p, const Meeting& meeting) {
+    const Phase& phase = routed_.schedule().phases[p];
+    const auto& [platform, placement] = *routed_.where();
+    const Part& from = parts_.all[as_index(meeting.from)];
+    const Part& to = parts_.all[as_index(meeting.to)];
+    const bool is_among_others = from.kind == to.kind && !meeting.is_within;
+    const auto position = as_index(parts_.position_of[p][as_index(from.rank)]);
+    Transfer transfer = phase.transfers[position];
+    const int ranks = routed_.schedule().ranks;
+    const auto lane = as_index(((is_among_others ? to.other : to.rank) - transfer.to + ranks) % ranks);
+    RoutedSchedule::Leg leg = routed_.leg(p, position * as_index(phase.fan) + lane, 0);
+    const std::vector<int> links = std::exchange(leg.links, {});
+    const int paths = std::exchange(leg.paths, 1);
+    leg.alike = meeting.is_within ? 1 : parts_.nodes_of(meeting.from) - (is_among_others ? 1 : 0);
+    leg.reduce_rate = leg.reduce_rate / leg.alike;
+    const std::int64_t transfers = std::int64_t{leg.alike} * parts_.nodes_of(meeting.to);
+    legs_[p].push_back(std::move(leg));
+    transfer.from = meeting.from;
+    transfer.to = meeting.to;
+    schedule_.phases[p].transfers.push_back(transfer);
+    const auto own = static_cast<int>(platform.node.links.size());
+    for_each_listed(links, [&](int link, int times) {
+      const int kind = link / own == parts_.node_of_rank[as_index(from.rank)] ? from.kind : to.kind;
+      crossings_[{kind, link % own}].push_back(
+          {&legs_[p].back(), times * (transfers / parts_.nodes[as_index(kind)]), paths});
+    });
+  }
+
+  void add_link_class(const LinkClass& link, std::vector<Crossing>& crossings) {
+    std::int64_t parts = 1;
+    for (const Crossing& crossing : crossings) parts = std::lcm(parts, std::int64_t{crossing.paths});
+    std::int64_t divisor = 0;
+    for (Crossing& crossing : crossings) {
+      crossing.times *= parts / crossing.paths;
+      divisor = std::gcd(divisor, crossing.times);
+    }
+    const auto of_kind = std::ranges::find(parts_.all, link.first, &Part::kind);
+    const int node = parts_.node_of_rank[as_index(of_kind->rank)];
+    const auto index = static_cast<int>(capacities_.size());
+    capacities_.push_back(routed_.capacities()[as_index(routed_.where()->first.link_of(node, link.second))] *
+                          (static_cast<double>(parts) / static_cast<double>(divisor)));
+    for (const Crossing& crossing : crossings) {
+      auto& links = crossing.leg->links;
+      links.insert(links.end(), static_cast<std::size_t>(crossing.times / divisor), index);
+    }
+  }
 
   const RoutedSchedule& routed_;
   const Parts& parts_;
@@ -184,71 +243,6 @@ class Joined {
   std::map<LinkClass, std::vector<Crossing>> crossings_;
   std::vector<BytesPerSecond> capacities_;
 };
-
-RoutedSchedule Joined::join() {
-  schedule_ = emptied(routed_.schedule());
-  schedule_.ranks = static_cast<int>(parts_.all.size());
-  legs_.resize(routed_.schedule().phases.size());
-  for (std::size_t p = 0; p < legs_.size(); ++p) add_phase_of_parts(p);
-  for (auto& [link, crossings] : crossings_) add_link_class(link, crossings);
-  return {std::move(schedule_), std::move(legs_), std::move(capacities_), routed_.message_cost()};
-}
-
-void Joined::add_phase_of_parts(std::size_t p) {
-  Phase& phase = schedule_.phases.emplace_back(emptied(routed_.schedule().phases[p]));
-  phase.fan = 1;
-  phase.peer_step = 0;
-  const std::vector<Meeting> meetings = parts_.meetings(p);
-  legs_[p].reserve(meetings.size());  // crossings point at them
-  for (const Meeting& meeting : meetings) add_transfer(p, meeting);
-}
-
-void Joined::add_transfer(std::size_t p, const Meeting& meeting) {
-  const Phase& phase = routed_.schedule().phases[p];
-  const auto& [platform, placement] = *routed_.where();
-  const Part& from = parts_.all[as_index(meeting.from)];
-  const Part& to = parts_.all[as_index(meeting.to)];
-  const bool is_among_others = from.kind == to.kind && !meeting.is_within;
-  const auto position = as_index(parts_.position_of[p][as_index(from.rank)]);
-  Transfer transfer = phase.transfers[position];
-  const int ranks = routed_.schedule().ranks;
-  const auto lane = as_index(((is_among_others ? to.other : to.rank) - transfer.to + ranks) % ranks);
-  RoutedSchedule::Leg leg = routed_.leg(p, position * as_index(phase.fan) + lane, 0);
-  const std::vector<int> links = std::exchange(leg.links, {});
-  const int paths = std::exchange(leg.paths, 1);
-  leg.alike = meeting.is_within ? 1 : parts_.nodes_of(meeting.from) - (is_among_others ? 1 : 0);
-  leg.reduce_rate = leg.reduce_rate / leg.alike;
-  const std::int64_t transfers = std::int64_t{leg.alike} * parts_.nodes_of(meeting.to);
-  legs_[p].push_back(std::move(leg));
-  transfer.from = meeting.from;
-  transfer.to = meeting.to;
-  schedule_.phases[p].transfers.push_back(transfer);
-  const auto own = static_cast<int>(platform.node.links.size());
-  for_each_listed(links, [&](int link, int times) {
-    const int kind = link / own == parts_.node_of_rank[as_index(from.rank)] ? from.kind : to.kind;
-    crossings_[{kind, link % own}].push_back(
-        {&legs_[p].back(), times * (transfers / parts_.nodes[as_index(kind)]), paths});
-  });
-}
-
-void Joined::add_link_class(const LinkClass& link, std::vector<Crossing>& crossings) {
-  std::int64_t parts = 1;
-  for (const Crossing& crossing : crossings) parts = std::lcm(parts, std::int64_t{crossing.paths});
-  std::int64_t divisor = 0;
-  for (Crossing& crossing : crossings) {
-    crossing.times *= parts / crossing.paths;
-    divisor = std::gcd(divisor, crossing.times);
-  }
-  const auto of_kind = std::ranges::find(parts_.all, link.first, &Part::kind);
-  const int node = parts_.node_of_rank[as_index(of_kind->rank)];
-  const auto index = static_cast<int>(capacities_.size());
-  capacities_.push_back(routed_.capacities()[as_index(routed_.where()->first.link_of(node, link.second))] *
-                        (static_cast<double>(parts) / static_cast<double>(divisor)));
-  for (const Crossing& crossing : crossings) {
-    auto& links = crossing.leg->links;
-    links.insert(links.end(), static_cast<std::size_t>(crossing.times / divisor), index);
-  }
-}
 
 /// Of every transfer and lane of a phase, by the order of Parts::meetings.
 std::vector<int> classes_by_parts(const Schedule& whole, const Parts& parts, std::size_t p) {
