@@ -1,5 +1,6 @@
 #include "platform/platform.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -119,6 +120,11 @@ Route RouteChoice::split(int minimal_parts) const {
   const double share = static_cast<double>(minimal_parts) / choice_parts;
   route.latency = minimal.latency * share + other.latency * (1 - share);
   return route;
+}
+
+bool Platform::has_plain_links() const {
+  return flow_rate == BytesPerSecond::infinity() &&
+         std::ranges::all_of(links, [](const Link& link) { return link.congestion == nullptr; });
 }
 
 RouteChoice Platform::choices(int from_device, int to_device) const {

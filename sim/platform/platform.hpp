@@ -271,6 +271,8 @@ struct Platform {
     return node_index * static_cast<int>(node.links.size()) + offset;
   }
   [[nodiscard]] int first_network_link() const { return link_of(nodes, 0); }
+  /// Neither limits of single connections nor congestion curves.
+  [[nodiscard]] bool has_plain_links() const;
 
   /// Both must be below devices(). Where packets choose their ways, as they do by `network.minimal_parts`.
   [[nodiscard]] Route route(int from_device, int to_device) const;

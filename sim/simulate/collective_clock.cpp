@@ -39,22 +39,16 @@ class CheckedClock final : public CollectiveClock {
   Answer answer(Bytes size, const RankTimes& start) override {
     if (start.size() == 1 || size == Bytes(0)) return {start, {}};
     if (!(start == start[0]).all()) return checked(size, start);
-    const Answer& known = together(size);
-    return {known.ends + start[0], known.provenance};
+    // A collective that all ranks join at once takes the same time whenever that is.
+    auto known = remembered_.find(size);
+    if (known == remembered_.end())
+      known = remembered_.emplace(size, checked(size, all_at(bounds_.operation.ranks, Seconds(0)))).first;
+    return {known->second.ends + start[0], known->second.provenance};
   }
   [[nodiscard]] bool is_barrier(Bytes size) override { return !may_overlook_ && clock_->is_barrier(size); }
   void release_network() override { clock_->release_network(); }
 
  private:
-  /// A collective that all ranks join at once takes the same time whenever that is.
-  const Answer& together(Bytes size) {
-    auto found = remembered_.find(size);
-    if (found == remembered_.end()) {
-      found = remembered_.emplace(size, checked(size, all_at(bounds_.operation.ranks, Seconds(0)))).first;
-    }
-    return found->second;
-  }
-
   Answer checked(Bytes size, const RankTimes& start) {
     Answer answer = clock_->answer(size, start);
     if (may_overlook_) hold_root_to_its_link(size, start, answer.ends);

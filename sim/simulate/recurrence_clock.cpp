@@ -92,14 +92,13 @@ Answer RecurrenceClock::answer(Bytes size, const RankTimes& start) {
   const auto varies = [](const TransferRates& rates) { return rates.latency.size() == 0; };
   Answer answer;
   if (!together) {
-    answer.ends = carried_apart(start, size, sizes);
+    answer.ends = carried(routed_, start, sizes, size);
   } else if (!by_class) {
-    answer.ends = carried(routed_, start, sizes, [this](std::size_t phase) { return rates_of_all(phase); });
+    answer.ends = carried(routed_, start, sizes);
   } else {
     const RoutedSchedule& quotient = folding_->quotient;
-    answer.ends = folding_->of_ranks(carried(quotient, folding_->of_classes(start),
-                                             ChunkSizes(rounded.value_or(size), quotient.schedule()),
-                                             [this](std::size_t phase) { return rates_[phase]; }));
+    answer.ends = folding_->of_ranks(
+        carried(quotient, folding_->of_classes(start), ChunkSizes(rounded.value_or(size), quotient.schedule())));
   }
   answer.provenance = {folding_ && (by_class || std::ranges::none_of(rates_, varies)),
                        rounded ? Bytes(1) / whole.largest() : 0, used_builtin_solver_};
@@ -114,30 +113,19 @@ bool RecurrenceClock::is_barrier(Bytes size) {
 }
 
 RankTimes RecurrenceClock::carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
-                                   const std::function<TransferRates(std::size_t)>& steady) {
+                                   std::optional<Bytes> apart) {
   const Schedule& schedule = network.schedule();
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
-    if (costs_vary(network, p)) {
-      carry_varying(moments, network, p, sizes);
-    } else {
-      carry(moments, schedule, schedule.phases[p], costs_of_all(network, p, steady(p), sizes));
-    }
-  }
-  return moments;
-}
-
-RankTimes RecurrenceClock::carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes) {
-  const Schedule& schedule = routed_.schedule();
-  for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
-    if (const KnownPhase* known = known_phase(p, size, sizes)) {
+    if (const KnownPhase* known = apart ? known_phase(p, *apart, sizes) : nullptr) {
       known->carry(moments);
       continue;
     }
     prepare();
-    if (costs_vary(routed_, p)) {
-      carry_varying(moments, routed_, p, sizes);
+    if (costs_vary(network, p)) {
+      carry_varying(moments, network, p, sizes);
     } else {
-      carry(moments, schedule, schedule.phases[p], costs_of_all(routed_, p, rates_of_all(p), sizes));
+      const TransferRates rates = &network == &routed_ ? rates_of_all(p) : rates_[p];
+      carry(moments, schedule, schedule.phases[p], costs_of_all(network, p, rates, sizes));
     }
   }
   return moments;

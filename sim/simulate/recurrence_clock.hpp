@@ -43,10 +43,9 @@ class RecurrenceClock final : public CollectiveClock {
   using KnownRound = std::pair<std::vector<std::size_t>, TransferRates>;
   using KnownRounds = std::map<std::pair<std::size_t, int>, KnownRound>;  // by phase and repeat
   /// Through all phases, with the rates of those whose costs do not vary, and the remembered ones of the others.
+  /// `apart`: the size, of all ranks that do not start together: nobody else remembers how they ended.
   RankTimes carried(const RoutedSchedule& network, RankTimes moments, const ChunkSizes& sizes,
-                    const std::function<TransferRates(std::size_t)>& steady);
-  /// The same for ranks that start apart, of whom nobody else remembers how they ended.
-  RankTimes carried_apart(RankTimes moments, Bytes size, const ChunkSizes& sizes);
+                    std::optional<Bytes> apart = {});
   const KnownPhase* known_phase(std::size_t phase, Bytes size, const ChunkSizes& sizes);
   bool is_unshared(std::size_t phase);
   /// What the transfers of every repeat cost; one by one, where only receivers move, all go at the rates of their

@@ -230,11 +230,10 @@ bool has_one_switch(const Platform& platform, int node) {
 }
 
 bool is_plain_platform(const Platform& platform) {
-  if (platform.network.switch_of_nic.empty() || platform.flow_rate < BytesPerSecond::infinity()) return false;
+  if (platform.network.switch_of_nic.empty() || !platform.has_plain_links()) return false;
   if (platform.first_network_link() == static_cast<int>(platform.links.size())) return false;
   const auto network = std::span(platform.links).subspan(as_index(platform.first_network_link()));
-  return std::ranges::all_of(platform.links, [](const Link& link) { return link.congestion == nullptr; }) &&
-         std::ranges::all_of(network, [](const Link& link) { return link.latency == Seconds(0); });
+  return std::ranges::all_of(network, [](const Link& link) { return link.latency == Seconds(0); });
 }
 
 /// What a node sends to all others together at most, or receives.

@@ -191,23 +191,9 @@ bool is_foldable(const Schedule& schedule) {
   return schedule.weights.empty() && std::ranges::all_of(schedule.phases, is_plain);
 }
 
-bool Folding::is_worthwhile() const {
-  return 2 * static_cast<std::size_t>(quotient.schedule().ranks) <= class_of_rank.size();
-}
-
 RankTimes Folding::of_classes(const RankTimes& of_ranks) const {
   RankTimes result(quotient.schedule().ranks);
-  for (std::size_t rank = 0; rank < class_of_rank.size(); ++rank) {
-    result[class_of_rank[rank]] = of_ranks[static_cast<Eigen::Index>(rank)];
-  }
-  return result;
-}
-
-RankTimes Folding::of_ranks(const RankTimes& of_classes) const {
-  RankTimes result(static_cast<Eigen::Index>(class_of_rank.size()));
-  for (std::size_t rank = 0; rank < class_of_rank.size(); ++rank) {
-    result[static_cast<Eigen::Index>(rank)] = of_classes[class_of_rank[rank]];
-  }
+  result(class_of_rank) = of_ranks;
   return result;
 }
 

@@ -47,11 +47,13 @@ struct Folding {
   }
 
   /// Fewer than half as many classes as ranks; otherwise the fold costs more than it saves.
-  [[nodiscard]] bool is_worthwhile() const;
+  [[nodiscard]] bool is_worthwhile() const {
+    return 2 * static_cast<std::size_t>(quotient.schedule().ranks) <= class_of_rank.size();
+  }
 
   /// Of each class its members' moment, and back. Exact where moments are equal within classes.
   [[nodiscard]] RankTimes of_classes(const RankTimes& of_ranks) const;
-  [[nodiscard]] RankTimes of_ranks(const RankTimes& of_classes) const;
+  [[nodiscard]] RankTimes of_ranks(const RankTimes& of_classes) const { return of_classes(class_of_rank); }
 };
 
 /// Whether the schedule is of the form that can be folded: every transfer to the same receiver in all its repeats, with

@@ -31,11 +31,6 @@ std::vector<int> everyone_apart(Eigen::Index ranks) {
 
 }  // namespace
 
-MessageRecurrence& FoldedMessageClock::recurrence() {
-  if (!recurrence_) recurrence_.emplace(routed_);
-  return *recurrence_;
-}
-
 std::optional<Bytes> FoldedMessageClock::size_rounded_up(Bytes size) {
   const Schedule& schedule = routed_.schedule();
   const ChunkSizes chunks(size, schedule);
@@ -69,10 +64,6 @@ void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start)
   folding_ = std::move(folding);
   clock_ = folding_ ? std::make_unique<MessageClock>(folding_->quotient, MessageClock::Repeats::until_steady, network_)
                     : std::make_unique<MessageClock>(routed_, MessageClock::Repeats::all, network_);
-}
-
-void FoldedMessageClock::release_network() {
-  if (clock_ != nullptr) clock_->release_network();
 }
 
 Answer FoldedMessageClock::answer(Bytes size, const RankTimes& start) {

@@ -30,12 +30,14 @@ class FoldedMessageClock final : public CollectiveClock {
       : routed_(std::move(routed)), policy_(options.folding), network_(options.network), uneven_(uneven) {}
 
   Answer answer(Bytes size, const RankTimes& start) override;
-  void release_network() override;
+  void release_network() override {
+    if (clock_ != nullptr) clock_->release_network();
+  }
 
  private:
   /// A size of which all chunks are as long as the longest of `size`, where the difference is worth it.
   [[nodiscard]] std::optional<Bytes> size_rounded_up(Bytes size);
-  MessageRecurrence& recurrence();
+  MessageRecurrence& recurrence() { return recurrence_ ? *recurrence_ : recurrence_.emplace(routed_); }
   void choose(std::vector<int> groups, const RankTimes& start);
 
   RoutedSchedule routed_;

@@ -7,12 +7,6 @@
 namespace farandole { inline namespace simulate {
 namespace {
 
-/// What a limit of a connection or a curve stands for, a representative does not know.
-bool has_plain_links(const Platform& platform) {
-  return platform.flow_rate == BytesPerSecond::infinity() &&
-         std::ranges::all_of(platform.links, [](const Link& link) { return link.congestion == nullptr; });
-}
-
 bool keeps_placement(const Placement& placement, const Moves& moves, int devices) {
   const Moves of_devices(moves.kind(), moves.step(), devices);
   const auto& device_of = placement.device_of_rank;
@@ -97,7 +91,8 @@ std::optional<Moves> moves_of(const RoutedSchedule& routed) {
   const Schedule& schedule = routed.schedule();
   if (routed.where() == nullptr || !schedule.weights.empty()) return std::nullopt;
   const auto& [platform, placement] = *routed.where();
-  if (schedule.ranks != platform.devices() || !has_plain_links(platform)) return std::nullopt;
+  // What a limit of a connection or a curve stands for, a representative does not know.
+  if (schedule.ranks != platform.devices() || !platform.has_plain_links()) return std::nullopt;
   for (const auto& moves : {shifts_of(platform, placement), exchanges_of(platform, placement)}) {
     const auto keeps = [&](const Phase& phase) { return keep(phase, *moves, schedule.ranks); };
     if (moves && keeps_nodes(platform, *moves) && std::ranges::all_of(schedule.phases, keeps)) return moves;

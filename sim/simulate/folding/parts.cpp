@@ -37,9 +37,7 @@ std::optional<std::vector<bool>> receivers_of(const Phase& phase, int ranks) {
 
 bool is_a_switch(const Platform& platform) {
   return platform.network.alike_after == 1 &&
-         platform.first_network_link() == static_cast<int>(platform.links.size()) &&
-         platform.flow_rate == BytesPerSecond::infinity() &&
-         std::ranges::all_of(platform.links, [](const Link& link) { return link.congestion == nullptr; });
+         platform.first_network_link() == static_cast<int>(platform.links.size()) && platform.has_plain_links();
 }
 
 /// The ranks at one device of all nodes of a kind.

@@ -29,6 +29,12 @@ double gigabytes(BytesPerSecond rate) {
   return rate.si() / 1e9;
 }
 
+template <class T>
+T named_in(const auto& names, std::string_view name, T otherwise) {
+  const auto* const found = std::ranges::find(names, name);
+  return found == names.end() ? otherwise : static_cast<T>(found - names.begin());
+}
+
 }  // namespace
 
 std::size_t place_of(Operation operation) {
@@ -64,15 +70,11 @@ std::string name(NcclAlgorithm algorithm) {
 }
 
 NcclAlgorithm nccl_algorithm(std::string_view name) {
-  const auto* const found = std::ranges::find(nccl_algorithm_names, name);
-  if (found == nccl_algorithm_names.end()) return NcclAlgorithm::ring;
-  return static_cast<NcclAlgorithm>(found - nccl_algorithm_names.begin());
+  return named_in(nccl_algorithm_names, name, NcclAlgorithm::ring);
 }
 
 NcclProtocol nccl_protocol(std::string_view name) {
-  const auto* const found = std::ranges::find(nccl_protocol_names, name);
-  if (found == nccl_protocol_names.end()) return NcclProtocol::simple;
-  return static_cast<NcclProtocol>(found - nccl_protocol_names.begin());
+  return named_in(nccl_protocol_names, name, NcclProtocol::simple);
 }
 
 std::string name(NcclProtocol protocol) {
