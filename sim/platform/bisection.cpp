@@ -5,6 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "platform/topologies/wiring.hpp"
+
 namespace farandole { inline namespace platform {
 bool MaximumFlow::find_path(std::size_t source, std::size_t sink) {
   parent_.assign(vertices_, vertices_);
@@ -43,13 +45,7 @@ BytesPerSecond capacity_of(const Platform& platform, int link) {
   return link < 0 ? BytesPerSecond::infinity() : platform.links[static_cast<std::size_t>(link)].capacity;
 }
 
-struct NodePort {
-  BytesPerSecond up;
-  BytesPerSecond down;
-  int at_switch;
-};
-
-/// Calls `visit(node, port)` for every NIC.
+/// Calls `visit(node, up, down, at_switch)` for every NIC.
 template <class Visit>
 void for_each_port(const Platform& platform, Visit visit) {
   const auto nics = platform.node.nics.size();
@@ -57,8 +53,8 @@ void for_each_port(const Platform& platform, Visit visit) {
     const auto node = static_cast<int>(nic / nics);
     const NodeTemplate::Nic ends = platform.node.nics[nic % nics];
     const auto link = [&](int offset) { return offset < 0 ? -1 : platform.link_of(node, offset); };
-    visit(node, NodePort{capacity_of(platform, link(ends.up)), capacity_of(platform, link(ends.down)),
-                         platform.network.switch_of_nic[nic]});
+    visit(node, capacity_of(platform, link(ends.up)), capacity_of(platform, link(ends.down)),
+          platform.network.switch_of_nic[nic]);
   }
 }
 
@@ -67,12 +63,8 @@ void for_each_port(const Platform& platform, Visit visit) {
 BytesPerSecond greatest_flow(const Platform& platform, const std::vector<bool>& first) {
   const int switches = static_cast<int>(platform.network.switches.size());
   MaximumFlow flow(switches + 2);
-  for_each_port(platform, [&](int node, const NodePort& port) {
-    if (first[static_cast<std::size_t>(node)]) {
-      flow.add(switches, port.at_switch, port.up);
-    } else {
-      flow.add(port.at_switch, switches + 1, port.down);
-    }
+  for_each_port(platform, [&](int node, BytesPerSecond up, BytesPerSecond down, int at_switch) {
+    first[static_cast<std::size_t>(node)] ? flow.add(switches, at_switch, up) : flow.add(at_switch, switches + 1, down);
   });
   for (const Cable& cable : platform.network.cables) {
     flow.add(cable.from, cable.to, capacity_of(platform, cable.there));
@@ -119,9 +111,9 @@ BytesPerSecond least_prefix_cut(const Platform& platform, std::span<const int> o
   }
   std::vector<double> nodes(count + 1, 0.0);
   BytesPerSecond node_rate;
-  for_each_port(platform, [&](int node, const NodePort& port) {
-    if (node == 0) node_rate += std::min(port.up, port.down);
-    nodes[place[static_cast<std::size_t>(port.at_switch)] + 1] += 1.0 / static_cast<double>(platform.node.nics.size());
+  for_each_port(platform, [&](int node, BytesPerSecond up, BytesPerSecond down, int at_switch) {
+    if (node == 0) node_rate += std::min(up, down);
+    nodes[place[static_cast<std::size_t>(at_switch)] + 1] += 1.0 / static_cast<double>(platform.node.nics.size());
   });
   BytesPerSecond least = BytesPerSecond::infinity();
   const int half = platform.nodes / 2;
@@ -150,22 +142,6 @@ std::vector<std::vector<int>> neighbours_of(const Network& network) {
   return neighbours;
 }
 
-std::vector<int> distances(const std::vector<std::vector<int>>& neighbours, int from) {
-  std::vector<int> distance(neighbours.size(), -1);
-  std::vector<int> queue{from};
-  distance[static_cast<std::size_t>(from)] = 0;
-  for (std::size_t next = 0; next < queue.size(); ++next) {
-    const auto here = static_cast<std::size_t>(queue[next]);
-    for (const int neighbour : neighbours[here]) {
-      int& there = distance[static_cast<std::size_t>(neighbour)];
-      if (there >= 0) continue;
-      there = distance[here] + 1;
-      queue.push_back(neighbour);
-    }
-  }
-  return distance;
-}
-
 }  // namespace
 
 int diameter(const Platform& platform) {
@@ -177,7 +153,7 @@ int diameter(const Platform& platform) {
   const std::size_t step = (ends.size() + most_looked_from - 1) / most_looked_from;
   int greatest = 0;
   for (std::size_t i = 0; i < ends.size(); i += step) {
-    const auto distance = distances(neighbours, ends[i]);
+    const auto distance = distances_from(ends[i], neighbours);
     for (const int end : ends) greatest = std::max(greatest, distance[static_cast<std::size_t>(end)]);
   }
   return greatest;

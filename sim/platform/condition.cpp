@@ -31,21 +31,7 @@ struct Remains {
   std::function<WayChoice(int, int)> choice_before;  // may be empty
 
   /// Hops from every switch to one, -1 where there is no way. Cables work both ways, so it is as far back.
-  [[nodiscard]] std::vector<int> distances_to(int target) const {
-    std::vector<int> distance(hops.size(), -1);
-    std::vector<int> queue{target};
-    distance[static_cast<std::size_t>(target)] = 0;
-    for (std::size_t next = 0; next < queue.size(); ++next) {
-      const auto here = static_cast<std::size_t>(queue[next]);
-      for (const Hop& hop : hops[here]) {
-        int& there = distance[static_cast<std::size_t>(hop.to)];
-        if (there >= 0) continue;
-        there = distance[here] + 1;
-        queue.push_back(hop.to);
-      }
-    }
-    return distance;
-  }
+  [[nodiscard]] std::vector<int> distances_to(int target) const { return distances_from(target, hops, &Hop::to); }
 
   [[nodiscard]] Path shortest(int from_nic, int to_nic) const {
     constexpr std::uint64_t seed = 1;

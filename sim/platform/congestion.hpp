@@ -6,7 +6,10 @@
 // flow alone has all of it. A flow that is split over several paths counts as its share on each.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace farandole { inline namespace platform {
@@ -19,9 +22,17 @@ class CongestionCurve {
   };
 
   /// Points in order of flows, all beyond one; what is left is above 0, up to 1, and never rises.
-  explicit CongestionCurve(std::vector<Point> points);
+  explicit CongestionCurve(std::vector<Point> points) : points_(std::move(points)) {
+    points_.insert(points_.begin(), {1, 1});
+  }
 
-  [[nodiscard]] double left(double flows) const;
+  [[nodiscard]] double left(double flows) const {
+    const auto above = std::ranges::upper_bound(points_, flows, {}, &Point::flows);
+    if (above == points_.begin()) return points_.front().left;
+    if (above == points_.end()) return points_.back().left;
+    const Point& below = *std::prev(above);
+    return below.left + (above->left - below.left) * (flows - below.flows) / (above->flows - below.flows);
+  }
   [[nodiscard]] const std::vector<Point>& points() const { return points_; }
 
  private:

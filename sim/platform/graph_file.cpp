@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "platform/topologies/graph.hpp"
-#include "platform/topologies/route_table.hpp"
 
 namespace farandole { inline namespace platform {
 namespace {

@@ -1,7 +1,5 @@
 #include "platform/host_route.hpp"
 
-#include <numeric>
-
 namespace farandole { inline namespace platform {
 namespace {
 
@@ -68,13 +66,7 @@ Route route_of(const Platform& platform, const Paths& paths, Seconds transport) 
 }
 
 Route over(const Platform& platform, const NicWays& out, const Paths& network, const NicWays& in) {
-  Paths paths(std::lcm(out.paths.size(), std::lcm(network.size(), in.paths.size())));
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    append_links(paths[i], out.paths[i % out.paths.size()]);
-    append_links(paths[i], network[i % network.size()]);
-    append_links(paths[i], in.paths[i % in.paths.size()]);
-  }
-  return route_of(platform, paths, platform.transport.inter_node_latency);
+  return route_of(platform, end_to_end(out.paths, 0, network, in.paths, 0), platform.transport.inter_node_latency);
 }
 
 Route across(const Platform& platform, const NicWays& out, const NicWays& in) {

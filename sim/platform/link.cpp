@@ -19,6 +19,20 @@ Paths side_by_side(const std::vector<Paths>& ways) {
   return result;
 }
 
+Paths end_to_end(const Paths& out, int first_out, const Paths& across, const Paths& in, int first_in) {
+  Paths paths(std::lcm(out.size(), std::lcm(across.size(), in.size())));
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto append = [&](const Path& links, int first_link) {
+      for (const int link : links) paths[i].push_back(first_link + link);
+    };
+    paths[i].reserve(out[i % out.size()].size() + across[i % across.size()].size() + in[i % in.size()].size());
+    append(out[i % out.size()], first_out);
+    append(across[i % across.size()], 0);
+    append(in[i % in.size()], first_in);
+  }
+  return paths;
+}
+
 Paths shifted(Paths paths, int first_link) {
   for (Path& path : paths) {
     for (int& link : path) link += first_link;

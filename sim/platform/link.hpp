@@ -72,6 +72,10 @@ using Paths = std::vector<Path>;
 /// All of them at once, each of the `ways` with an equal share.
 Paths side_by_side(const std::vector<Paths>& ways);
 
+/// Through all three one after the other, in as many paths as give each path of theirs an equal share; the links of the
+/// first and of the last raised by so many.
+Paths end_to_end(const Paths& out, int first_out, const Paths& across, const Paths& in, int first_in);
+
 /// The same paths with every link's index raised by `first_link`.
 Paths shifted(Paths paths, int first_link);
 

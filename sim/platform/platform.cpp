@@ -13,26 +13,12 @@
 namespace farandole { inline namespace platform {
 namespace {
 
-/// The same path from another node's first link on.
-void append_shifted(Path& path, const Path& offsets, int first_link) {
-  for (const int offset : offsets) path.push_back(first_link + offset);
-}
-
 /// Through one NIC of each node.
 Paths through(const Platform& platform, int from_device, int from_nic, int to_device, int to_nic, const Paths& across) {
-  const int from_node = platform.node_of(from_device);
-  const int to_node = platform.node_of(to_device);
   const int each = platform.devices_per_node;
-  const Paths& out = platform.node.way_out(from_device % each, from_nic);
-  const Paths& in = platform.node.way_in(to_nic, to_device % each);
-  Paths paths(std::lcm(out.size(), std::lcm(across.size(), in.size())));
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    paths[i].reserve(out[i % out.size()].size() + across[i % across.size()].size() + in[i % in.size()].size());
-    append_shifted(paths[i], out[i % out.size()], platform.link_of(from_node, 0));
-    append_shifted(paths[i], across[i % across.size()], 0);
-    append_shifted(paths[i], in[i % in.size()], platform.link_of(to_node, 0));
-  }
-  return paths;
+  return end_to_end(platform.node.way_out(from_device % each, from_nic),
+                    platform.link_of(platform.node_of(from_device), 0), across,
+                    platform.node.way_in(to_nic, to_device % each), platform.link_of(platform.node_of(to_device), 0));
 }
 
 using Across = std::function<const Paths&(int from_nic, int to_nic)>;
@@ -94,10 +80,6 @@ Route laid_out(const Paths& paths) {
   return route;
 }
 
-int greatest_common(int one, int other) {
-  return other == 0 ? one : std::gcd(one, other);
-}
-
 }  // namespace
 
 Route RouteChoice::split(int minimal_parts) const {
@@ -106,7 +88,7 @@ Route RouteChoice::split(int minimal_parts) const {
   const int all = std::lcm(minimal.paths, other.paths);
   int of_minimal = minimal_parts * (all / minimal.paths);
   int of_other = (choice_parts - minimal_parts) * (all / other.paths);
-  const int common = greatest_common(of_minimal, of_other);
+  const int common = std::gcd(of_minimal, of_other);
   of_minimal /= common;
   of_other /= common;
   Route route;

@@ -20,7 +20,6 @@
 #include "config/registry.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
-#include "platform/calibration_record.hpp"
 #include "platform/condition.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"
@@ -30,6 +29,16 @@ namespace farandole { inline namespace platform {
 /// Lays out the network around the nodes of a platform: adds its links behind theirs and fills in `network`. A platform
 /// that the network has no room for fails at `where`.
 using NetworkPlan = std::function<void(Platform& platform, const Value& where)>;
+
+/// What the file says of its calibration, which farandole calibrate wrote (calibration/fit.hpp): to what it was fitted,
+/// when, and what error was left. Results name it beside their settings.
+struct CalibrationRecord {
+  std::vector<std::string> sources;  // file names
+  std::string date;                  // as the user gave it
+  std::string median;                // of the errors left, "1.03 %"; empty where the file does not say
+  bool forced = false;               // written in spite of its errors
+  std::vector<std::string> fitted;   // pointers into the file, to the values that the measurements settled
+};
 
 /// A topology file, read and checked but not yet sized.
 struct Topology {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "platform/calibration_record.hpp"
+#include "platform/topology.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/scenario.hpp"
 #include "timeline/result.hpp"

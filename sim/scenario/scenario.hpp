@@ -15,7 +15,6 @@
 #include "collective/algorithms.hpp"
 #include "config/section.hpp"
 #include "learning/problem.hpp"
-#include "platform/calibration_record.hpp"
 #include "platform/network_scale.hpp"
 #include "platform/placement.hpp"
 #include "platform/platform.hpp"

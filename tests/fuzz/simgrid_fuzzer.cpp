@@ -1,6 +1,6 @@
 // libFuzzer target: a platform file of SimGrid is a network with a way between all hosts, or refused.
 #include "fuzz/graph_platform.hpp"
-#include "platform/topologies/route_table.hpp"
+#include "platform/topologies/graph.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace farandole;

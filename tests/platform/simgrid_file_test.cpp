@@ -8,7 +8,7 @@
 #include "platform/bisection.hpp"
 #include "platform/graph_file.hpp"
 #include "platform/networks.hpp"
-#include "platform/topologies/route_table.hpp"
+#include "platform/topologies/graph.hpp"
 
 namespace farandole::simgrid_file_test { namespace {
 

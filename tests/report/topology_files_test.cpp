@@ -5,7 +5,6 @@
 #include <rapidcheck/gtest.h>
 
 #include "platform/topologies/graph.hpp"
-#include "platform/topologies/route_table.hpp"
 #include "platform/topology.hpp"
 #include "report/pages.hpp"
 

@@ -70,13 +70,6 @@ struct Launcher {
   bool attached = false;  // "-n128" is "-n 128"
 };
 
-std::span<const Option> horovodrun_options();
-std::span<const Option> mpirun_options();
-std::span<const Option> aprun_options();
-std::span<const Option> torchrun_options();
-std::span<const Option> srun_options();
-std::span<const Option> accelerate_options();
-std::span<const Option> deepspeed_options();
 /// The catalogue of launchers.
 std::span<const Launcher> launchers();
 const Launcher& srun();

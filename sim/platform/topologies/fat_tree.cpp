@@ -11,7 +11,6 @@
 
 #include "platform/sections.hpp"
 #include "platform/topologies/kinds.hpp"
-#include "platform/topologies/limits.hpp"
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole { inline namespace platform {

@@ -9,7 +9,7 @@
 
 #include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
-#include "platform/topologies/limits.hpp"
+#include "platform/topologies/wiring.hpp"
 #include "units/parse.hpp"
 
 namespace farandole { inline namespace platform {

@@ -9,7 +9,7 @@
 
 #include "collective/files/xml.hpp"
 #include "platform/sections.hpp"
-#include "platform/topologies/route_table.hpp"
+#include "platform/topologies/graph.hpp"
 #include "units/parse.hpp"
 
 namespace farandole { inline namespace platform {
