@@ -18,10 +18,6 @@ Connections::Connections(Simulator& simulator, const ServerNetwork& layout, Comp
     links_.push_back(simulator.network().add_link(layout.capacities[link], layout.congestion[link]));
 }
 
-void Connections::tell_at(Seconds when, Note note) {
-  simulator_.call_at(when, self_, pending_.keep({-1, note}));
-}
-
 int Connections::add_route(const std::vector<Crossing>& crossings) {
   std::vector<int> links;
   for (const Crossing& crossing : crossings) {

@@ -79,7 +79,7 @@ class Connections {
   };
 
   void on(int event);
-  void tell_at(Seconds when, Note note);
+  void tell_at(Seconds when, Note note) { simulator_.call_at(when, self_, pending_.keep({-1, note})); }
   int add_route(const std::vector<Crossing>& crossings);
   void start_next(int line);
   void watched(int line, bool begins) const;

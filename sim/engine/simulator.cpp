@@ -30,10 +30,6 @@ int Simulator::reserve(int tags, Handler handler) {
   return first;
 }
 
-void Simulator::give_back(int first_tag) {
-  reserved_.erase(first_tag);
-}
-
 void Simulator::run() {
   network_->run([this](int tag) {
     if (tag >= first_reserved) {

@@ -31,7 +31,7 @@ class Simulator {
   void start(int route, Seconds latency, Bytes size, int who, int event);
   /// The first of so many tags of the network's own, for those who start flows there themselves; until given back.
   int reserve(int tags, Handler handler);
-  void give_back(int first_tag);
+  void give_back(int first_tag) { reserved_.erase(first_tag); }
 
   /// Until nothing is left or somebody has halted it; it may then be run again and goes on from there.
   void run();

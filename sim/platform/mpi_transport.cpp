@@ -12,17 +12,6 @@
 namespace farandole { inline namespace platform {
 namespace {
 
-/// What MPI uses between nodes, and what that costs.
-struct Messages {
-  const char* name;
-  const char* library;
-  Seconds inside;  // from device to device of a node
-  Seconds between;
-  Seconds hosts;  // between hosts; none: as between devices
-  MessageCost cost;
-  Occupancy occupancy;
-};
-
 // From device to device, 1 B: oracle-japan/ocitutorials, content/hpc/benchmark/run-omb-gpu/index.md (osu_latency 7.5,
 // Open MPI over UCX, A100): 2.48 us inside a node over NVLink, 3.89 us between nodes over ConnectX.
 constexpr Seconds inside_with_nvlink(2.48e-6);
@@ -38,13 +27,15 @@ constexpr Seconds inside_with_nvlink(2.48e-6);
 // MiB/s (src/ucs/arch/cpu.c, ucs_cpu_est_bcopy_bw, AMD), 1 % (UCX_RNDV_PERF_DIFF) and HDR's 24.84 GB/s:
 //   (.99 (2 * .18 + 4 * .6 + 3 * .04) - .18 - .04) us / (1 / 5.251 - .99 / 24.84) ns = 17.5 kB
 // The table's bandwidth, which stands still from 8 to 16 KiB only, agrees.
-constexpr Messages ucx{"UCX over InfiniBand",
-                       "openmpi-4",
-                       inside_with_nvlink,
-                       Seconds(3.89e-6),
-                       Seconds(1.61e-6),
-                       {Bytes(17480), Seconds(5.2e-6), BytesPerSecond(3.81e9)},
-                       {Seconds(.26e-6), Seconds(.26e-6)}};
+Transport ucx() {
+  return {.name = "UCX over InfiniBand",
+          .intra_node_latency = inside_with_nvlink,
+          .inter_node_latency = Seconds(3.89e-6),
+          .control_latency = Seconds(1.61e-6),
+          .library = "openmpi-4",
+          .message = {Bytes(17480), Seconds(5.2e-6), BytesPerSecond(3.81e9)},
+          .occupancy = {Seconds(.26e-6), Seconds(.26e-6)}};
+}
 
 // Cray MPICH over libfabric's cxi, Slingshot 11: EESSI/docs@914e6260, docs/blog/posts/2026/05/
 // eessi-cray-slingshot11-part2.md, OSU 7.5 between devices of two nodes, cray-mpich 8.1.32, libfabric 1.22: 2.76 us at
@@ -55,24 +46,13 @@ constexpr Messages ucx{"UCX over InfiniBand",
 // From which size on: ofiwg/libfabric until 1.22, prov/cxi/include/cxip.h, CXIP_RDZV_THRESHOLD 2048, and rdzv_get_min
 // 2049 (prov/cxi/src/cxip_info.c): 4,097 bytes are eager still; the table has 4 KiB on one side, 8 KiB on the other.
 // MPICH draws no line of its own. Inside a node: assumed as Open MPI's, for the same cudaIpc or hipIpc copies.
-constexpr Messages cxi{"libfabric's cxi over Slingshot",
-                       "mpich",
-                       inside_with_nvlink,
-                       Seconds(2.76e-6),
-                       Seconds(0),
-                       {Bytes(4098), Seconds(4.5e-6), BytesPerSecond(2.36e9)},
-                       {Seconds(.94e-6), Seconds(.94e-6)}};
-
-Transport transport_of(const Messages& messages) {
-  Transport transport;
-  transport.name = messages.name;
-  transport.library = messages.library;
-  transport.intra_node_latency = messages.inside;
-  transport.inter_node_latency = messages.between;
-  transport.control_latency = messages.hosts;
-  transport.message = messages.cost;
-  transport.occupancy = messages.occupancy;
-  return transport;
+Transport cxi() {
+  return {.name = "libfabric's cxi over Slingshot",
+          .intra_node_latency = inside_with_nvlink,
+          .inter_node_latency = Seconds(2.76e-6),
+          .library = "mpich",
+          .message = {Bytes(4098), Seconds(4.5e-6), BytesPerSecond(2.36e9)},
+          .occupancy = {Seconds(.94e-6), Seconds(.94e-6)}};
 }
 
 /// Open MPI's own TCP: as between hosts, which is what NCCL's transport says of its control plane; long from 64 KiB on
@@ -106,8 +86,8 @@ bool is_mpi(const std::string& library) {
 }
 
 std::optional<Transport> mpi_over(const std::string& protocol, const Transport& transport) {
-  if (protocol == "infiniband" || protocol == "roce_v2") return transport_of(ucx);
-  if (protocol == "slingshot") return transport_of(cxi);
+  if (protocol == "infiniband" || protocol == "roce_v2") return ucx();
+  if (protocol == "slingshot") return cxi();
   if (protocol == "tcp") return over_tcp(transport);
   return std::nullopt;
 }

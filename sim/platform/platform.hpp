@@ -229,19 +229,19 @@ struct Transport {
   std::string name;
   Seconds intra_node_latency;  // per message between devices of one node
   Seconds inter_node_latency;  // per message between nodes
-  Seconds launch;              // per collective, before its first message
-  Seconds control_latency;     // of a small message between hosts, which negotiation uses
+  Seconds launch{};            // per collective, before its first message
+  Seconds control_latency{};   // of a small message between hosts, which negotiation uses
   bool eager_sends = false;    // a send counts as done when it is posted, as MPI's eager protocol has it
   // Of eager sends: what a connection sends ahead of those that the same rank posts behind it.
-  Bytes send_window;
-  Bytes burst;  // likewise: what a link lets through at once after it was idle, as token buckets that limit rates do
-  std::optional<Handshakes> handshakes;  // none: they overtake everything, and nobody is early
+  Bytes send_window{};
+  Bytes burst{};  // likewise: what a link lets through at once after it was idle, as token buckets that limit rates do
+  std::optional<Handshakes> handshakes{};  // none: they overtake everything, and nobody is early
   // At which a receiver adds what it has received to its own, once it is there; infinite: at no cost.
   BytesPerSecond reduce_rate = BytesPerSecond::infinity();
   int channels = 0;     // blocks of threads by which a device takes part in a collective, each on a multiprocessor
   std::string library;  // that picks algorithms where a collective asks for "library"; may be empty
   bool sharp = false;   // switches between nodes add up (InfiniBand's SHARP), and NCCL may have them do it (CollNet)
-  std::vector<LibraryTimes> library_times;  // measured, in place of what such a library's own cost model says
+  std::vector<LibraryTimes> library_times{};  // measured, in place of what such a library's own cost model says
   MessageCost message;
   MessageCost nic{Bytes::infinity(), {}};  // of what NCCL or RCCL has a NIC send, besides what they count
   Occupancy occupancy{};                   // of MPI's messages, in a node and between nodes; of NCCL's between nodes

@@ -36,11 +36,9 @@ std::vector<Congestion> congestion_of_links(std::span<const FluidLink> links) {
   return congestion;
 }
 
-}  // namespace
-
-class FluidNetwork::Engine {
+class BySimGrid final : public SharedNetwork {
  public:
-  Engine(std::span<const FluidLink> links, int parts)
+  BySimGrid(std::span<const FluidLink> links, int parts)
       : links_(links.size()),
         parts_(parts),
         congestion_(congestion_of_links(links)),
@@ -49,7 +47,7 @@ class FluidNetwork::Engine {
                                      {[this](Seconds date) { begin(date); }, [this](int tag) { end(tag); }},
                                      shares_left())) {}
 
-  int add_route(std::span<const int> links, int paths) {
+  int add_route(std::span<const int> links, int paths) override {
     if (links.empty()) throw std::invalid_argument("a route has at least one link");
     for (const int link : links) {
       if (link < 0 || static_cast<std::size_t>(link) >= links_)
@@ -64,7 +62,7 @@ class FluidNetwork::Engine {
     return routes_++;
   }
 
-  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
+  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) override {
     const double bytes = size.si();
     if (!(bytes >= 1) || bytes >= 0x1p63 || bytes != std::floor(bytes)) {
       throw std::invalid_argument("a flow has a whole number of bytes, at least one");
@@ -75,9 +73,9 @@ class FluidNetwork::Engine {
     wait(when, {(when + latency).si(), 0, static_cast<std::uint64_t>(bytes), route, tag});
   }
 
-  void call_at(Seconds when, int tag) { wait(when, {when.si(), 0, 0, kNoRoute, tag}); }
+  void call_at(Seconds when, int tag) override { wait(when, {when.si(), 0, 0, kNoRoute, tag}); }
 
-  void run(const Done& done) {
+  void run(const Done& done) override {
     if (done_ != nullptr) throw std::logic_error("a network is run from its own callback");
     const struct Running {
       const Done*& of;
@@ -89,13 +87,13 @@ class FluidNetwork::Engine {
     if (sending_ != 0 || !pending_.empty()) throw std::logic_error("SimGrid stopped while flows were still sending");
   }
 
-  void restart() {
+  void restart() override {
     if (done_ != nullptr || sending_ != 0 || !pending_.empty())
       throw std::logic_error("a restart while flows are left");
     simgrid_->restart();
   }
 
-  [[nodiscard]] Seconds now() const { return simgrid_->clock(); }
+  [[nodiscard]] Seconds now() const override { return simgrid_->clock(); }
 
  private:
   static constexpr int kNoRoute = -1;
@@ -212,48 +210,15 @@ class FluidNetwork::Engine {
   std::exception_ptr thrown_;
 };
 
+}  // namespace
+
 FluidNetwork::FluidNetwork(std::span<const FluidLink> links, int parts, NetworkSolver solver) {
   if (solver_for(solver, 0) == NetworkSolver::simgrid) {
-    engine_ = std::make_unique<Engine>(links, parts);
+    network_ = std::make_unique<BySimGrid>(links, parts);
     return;
   }
-  own_ = std::make_unique<MaxMinNetwork>();
-  for (const FluidLink& link : links) own_->add_link(link.capacity, link.congestion);
-}
-FluidNetwork::~FluidNetwork() = default;
-
-int FluidNetwork::add_link(BytesPerSecond /*capacity*/, Congestion /*congestion*/) {
-  throw std::logic_error("a FluidNetwork has all of its links from the start");
-}
-
-void FluidNetwork::set_capacity(int /*link*/, BytesPerSecond /*capacity*/) {
-  throw std::logic_error("the capacities of a FluidNetwork do not change");
-}
-
-void FluidNetwork::halt() {
-  throw std::logic_error("a FluidNetwork runs until nothing is left");
-}
-
-int FluidNetwork::add_route(std::span<const int> links, int paths) {
-  return own_ ? own_->add_route(links, paths) : engine_->add_route(links, paths);
-}
-
-void FluidNetwork::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
-  own_ ? own_->start_at(when, route, latency, size, tag) : engine_->start_at(when, route, latency, size, tag);
-}
-
-void FluidNetwork::call_at(Seconds when, int tag) {
-  own_ ? own_->call_at(when, tag) : engine_->call_at(when, tag);
-}
-void FluidNetwork::run(const Done& done) {
-  own_ ? own_->run(done) : engine_->run(done);
-}
-void FluidNetwork::restart() {
-  own_ ? own_->restart() : engine_->restart();
-}
-
-Seconds FluidNetwork::now() const {
-  return own_ ? own_->now() : engine_->now();
+  network_ = std::make_unique<MaxMinNetwork>();
+  for (const FluidLink& link : links) network_->add_link(link.capacity, link.congestion);
 }
 
 NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once, std::int64_t links) {

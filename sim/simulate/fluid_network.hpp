@@ -68,8 +68,6 @@ constexpr std::int64_t most_links_for_simgrid = 100'000;
 /// What `as_it_pays` comes to.
 NetworkSolver solver_for(NetworkSolver wanted, std::int64_t messages, std::int64_t at_once = 0, std::int64_t links = 0);
 
-class MaxMinNetwork;
-
 class FluidNetwork final : public SharedNetwork {
  public:
   /// `parts`: a multiple of the paths of every route. SimGrid knows whole multiplicities only, so there every link has
@@ -77,38 +75,27 @@ class FluidNetwork final : public SharedNetwork {
   /// `as_it_pays`: SimGrid if it is there.
   explicit FluidNetwork(std::span<const FluidLink> links, int parts = 1,
                         NetworkSolver solver = NetworkSolver::as_it_pays);
-  ~FluidNetwork() override;
-  FluidNetwork(const FluidNetwork&) = delete;
-  FluidNetwork& operator=(const FluidNetwork&) = delete;
-
-  int add_link(BytesPerSecond capacity, Congestion congestion) override;
-  void set_capacity(int link, BytesPerSecond capacity) override;
-
   /// The index of a new route over these links (at least one), split evenly over `paths` paths; a link listed k times
   /// carries k / paths of the flow. Routes may be added at any time, also from the callback; the same route serves any
   /// number of flows.
-  int add_route(std::span<const int> links, int paths = 1) override;
+  int add_route(std::span<const int> links, int paths = 1) override { return network_->add_route(links, paths); }
 
   /// Nothing to send is not a flow: skip it, or use call_at where the moment still matters.
-  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) override;
+  void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) override {
+    network_->start_at(when, route, latency, size, tag);
+  }
 
   /// Reports the tag at a moment not before now(), without any flow.
-  void call_at(Seconds when, int tag) override;
+  void call_at(Seconds when, int tag) override { network_->call_at(when, tag); }
 
   /// Simulates until no flow and no call is left; `done` may start more. now() is then the last end.
-  void run(const Done& done) override;
-  void halt() override;
+  void run(const Done& done) override { network_->run(done); }
 
-  /// Sets now() back to zero where nothing is left, so that the next run gives the same times to the last bit as on a
-  /// new network, without the cost of one. The routes stay.
-  void restart();
-
-  [[nodiscard]] Seconds now() const override;
+  void restart() override { network_->restart(); }
+  [[nodiscard]] Seconds now() const override { return network_->now(); }
 
  private:
-  class Engine;
-  std::unique_ptr<Engine> engine_;
-  std::unique_ptr<MaxMinNetwork> own_;  // in its place
+  std::unique_ptr<SharedNetwork> network_;
 };
 
 /// SimGrid's version and every setting of it that the times depend on; nothing where it is not there.

@@ -69,8 +69,7 @@ class MaxMinNetwork final : public SharedNetwork {
   void halt() override { is_halted_ = true; }
   [[nodiscard]] Seconds now() const override { return Seconds(now_); }
 
-  /// Sets now() back to zero, where nothing is left: the next run gives the same times to the last bit.
-  void restart();
+  void restart() override;
 
  private:
   /// A call, or a flow that waits for its latency.

@@ -49,10 +49,6 @@ int MaxMinShares::add_route(std::span<const int> links, int paths) {
   return routes() - 1;
 }
 
-std::span<MaxMinShares::Crossing> MaxMinShares::crossings_of(const Flow& flow) {
-  return {crossings_.data() + flow.first, index(flow.crossings)};
-}
-
 /// A flow's number that is free, with room for so many crossings.
 int MaxMinShares::place_for(int crossings) {
   if (free_.size() <= index(crossings)) free_.resize(index(crossings) + 1);

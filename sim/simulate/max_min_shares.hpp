@@ -99,7 +99,9 @@ class MaxMinShares {
     int link;
   };
 
-  [[nodiscard]] std::span<Crossing> crossings_of(const Flow& flow);
+  [[nodiscard]] std::span<Crossing> crossings_of(const Flow& flow) {
+    return {crossings_.data() + flow.first, index(flow.crossings)};
+  }
   [[nodiscard]] int place_for(int crossings);
   void adapt_to_load(int link);
   void change(int link);

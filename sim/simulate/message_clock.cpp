@@ -62,8 +62,6 @@ std::int64_t MessageClock::messages_to_send() const {
   return is_in_step ? 2 * static_cast<std::int64_t>(transfers_.size()) : messages_of(routed_.schedule());
 }
 
-MessageClock::~MessageClock() = default;
-
 /// Of a network of its own.
 struct MessageClock::OwnLinks {
   std::vector<FluidLink> links;
@@ -114,7 +112,6 @@ int MessageClock::route_over(const RoutedSchedule::Leg& leg) {
 
 void MessageClock::release_network() {
   network_.reset();
-  own_.reset();
   routes_.clear();
   moved_routes_.clear();
 }
@@ -124,19 +121,18 @@ void MessageClock::make_network() {
   if (crossed_ == nullptr) crossed_ = std::make_shared<const OwnLinks>(own_links());
   const NetworkSolver solver = solver_for(wanted_, sent_, 0, std::ssize(crossed_->links));
   used_builtin_solver_ = wanted_ == NetworkSolver::as_it_pays && solver == NetworkSolver::own && has_simgrid();
-  auto own = std::make_shared<FluidNetwork>(crossed_->links, routed_.parts(), solver);
-  use(own, [all = crossed_](int link) { return all->places.empty() ? link : all->places[as_index(link)]; });
-  own_ = std::move(own);
+  use(std::make_shared<FluidNetwork>(crossed_->links, routed_.parts(), solver),
+      [all = crossed_](int link) { return all->places.empty() ? link : all->places[as_index(link)]; });
 }
 
 Answer MessageClock::answer(Bytes size, const RankTimes& start) {
   const bool was_enough = solver_for(wanted_, sent_) == NetworkSolver::own;
   sent_ += messages_to_send();
   const bool leaves_simgrid = !was_enough && solver_for(wanted_, sent_) == NetworkSolver::own;
-  if (network_ == nullptr || (leaves_simgrid && own_ != nullptr)) {
+  if (network_ == nullptr || leaves_simgrid) {
     make_network();
   } else {
-    own_->restart();  // so that the last bits of a result do not depend on what ran before
+    network_->restart();  // so that the last bits of a result do not depend on what ran before
   }
   const double origin = start.minCoeff();  // the network's zero
   Run run(*this, size, start - origin);

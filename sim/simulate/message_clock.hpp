@@ -36,16 +36,12 @@
 
 namespace farandole { inline namespace simulate {
 
-class FluidNetwork;
-class SharedNetwork;
-
 class MessageClock final : public CollectiveClock {
  public:
   enum class Repeats : std::uint8_t { all, until_steady };
 
   explicit MessageClock(RoutedSchedule routed, Repeats repeats = Repeats::all,
                         NetworkSolver solver = NetworkSolver::as_it_pays);
-  ~MessageClock() override;
 
   /// Whatever a schedule sends, in all repeats.
   static std::int64_t messages_of(const Schedule& schedule);
@@ -97,7 +93,6 @@ class MessageClock final : public CollectiveClock {
   std::vector<Numbered> transfers_;
   std::vector<OfPhase> phases_;
   std::shared_ptr<SharedNetwork> network_;
-  std::shared_ptr<FluidNetwork> own_;                             // where network_ is nobody else's
   std::shared_ptr<const OwnLinks> crossed_;                       // once that has been made
   std::function<int(int)> in_network_;                            // the number of the schedule's link
   std::vector<int> routes_;                                       // per transfer, in its first repeat

@@ -63,10 +63,6 @@ void SharedLinks::begin(int route, double size, int tag) {
   }
 }
 
-void SharedLinks::call_at(Seconds when, int tag) {
-  events_.push({{std::max(when, now_), order_++}, -1, tag, 0});
-}
-
 void SharedLinks::end_on(int index, const Done& done) {
   SharedLink& link = links_[static_cast<std::size_t>(index)];
   catch_up(link);

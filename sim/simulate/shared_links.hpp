@@ -8,6 +8,7 @@
 // or an end costs O(links of the route x log flows), not a new share for everyone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <queue>
@@ -29,7 +30,7 @@ class SharedLinks final : public SharedNetwork {
 
   int add_route(std::span<const int> links, int paths) override;
   void start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) override;
-  void call_at(Seconds when, int tag) override;
+  void call_at(Seconds when, int tag) override { events_.push({{std::max(when, now_), order_++}, -1, tag, 0}); }
   void run(const Done& done) override;
   void halt() override { is_halted_ = true; }
   [[nodiscard]] Seconds now() const override { return now_; }

@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <span>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -53,9 +54,13 @@ class SharedNetwork {
   virtual ~SharedNetwork() = default;
 
   /// The index of a new link. SimGrid's network has all of its links from the start: std::logic_error there.
-  virtual int add_link(BytesPerSecond capacity, Congestion congestion) = 0;
+  virtual int add_link(BytesPerSecond /*capacity*/, Congestion /*congestion*/) {
+    throw std::logic_error("a FluidNetwork has all of its links from the start");
+  }
   /// From now on, while flows are under way; not of SimGrid's either.
-  virtual void set_capacity(int link, BytesPerSecond capacity) = 0;
+  virtual void set_capacity(int /*link*/, BytesPerSecond /*capacity*/) {
+    throw std::logic_error("the capacities of a FluidNetwork do not change");
+  }
   /// The index of a new route over these links (at least one). Routes may be added at any time.
   virtual int add_route(std::span<const int> links, int paths) = 0;
   /// Starts a flow of a whole number of bytes above zero, at a moment not before now().
@@ -66,7 +71,10 @@ class SharedNetwork {
   /// Until no flow and no call is left, or `done`, which may start more, has called halt().
   virtual void run(const Done& done) = 0;
   /// Lets run() return after this event; it may be called again and goes on from there. Not of SimGrid's network.
-  virtual void halt() = 0;
+  virtual void halt() { throw std::logic_error("a FluidNetwork runs until nothing is left"); }
+  /// Sets now() back to zero where nothing is left, of those that clocks use: the next run gives the same times as on a
+  /// new network, to the last bit, without the cost of one. The routes stay.
+  virtual void restart() { throw std::logic_error("a network whose time is not set back"); }
   [[nodiscard]] virtual Seconds now() const = 0;
 };
 

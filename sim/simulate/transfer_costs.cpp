@@ -78,7 +78,6 @@ bool costs_vary(const RoutedSchedule& routed, std::size_t phase) {
 
 RoundRates::RoundRates(const RoutedSchedule& routed, Sharing sharing, NetworkSolver solver)
     : routed_(routed), sharing_(sharing), wanted_(solver), occupied_(routed.has_occupancy()) {}
-RoundRates::~RoundRates() = default;
 
 void occupy(TransferRates& rates, const std::vector<RoutedSchedule::Leg>& legs) {
   const Eigen::Index transfers = rates.latency.size();

@@ -48,8 +48,6 @@ struct TransferRates {
   Eigen::ArrayXd alone{};
 };
 
-class FluidNetwork;
-
 /// Of all transfers of a repeat.
 std::vector<RoutedSchedule::Leg> legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat);
 
@@ -79,7 +77,6 @@ enum class Sharing : std::uint8_t {
 class RoundRates {
  public:
   RoundRates(const RoutedSchedule& routed, Sharing sharing, NetworkSolver solver);
-  ~RoundRates();
   RoundRates(const RoundRates&) = delete;
   RoundRates& operator=(const RoundRates&) = delete;
 

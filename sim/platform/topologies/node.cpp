@@ -118,7 +118,7 @@ class Builder {
 
   NodeTemplate build() {
     node_.devices = topology_.devices_per_node;
-    for (const Nic& nic : nics_) node_.nics.push_back({nic.up, nic.down});
+    node_.nics = nics_;
     for (int device = 0; device < node_.devices; ++device) node_.nics_of_device.push_back(share_of_nics(device));
     if (topology_.nic.cpu_rate) {
       node_.cpu = static_cast<int>(node_.links.size());
@@ -131,22 +131,13 @@ class Builder {
   }
 
  private:
-  struct Nic {
-    int up;
-    int down;
-  };
-
-  std::vector<Nic> add_nics() {
-    std::vector<Nic> nics;
-    for (std::size_t nic = 0; nic < topology_.nics_at.size(); ++nic) {
-      if (!topology_.has_nic()) {
-        nics.push_back({-1, -1});
-        continue;
-      }
+  std::vector<NodeTemplate::Nic> add_nics() {
+    std::vector<NodeTemplate::Nic> nics(topology_.nics_at.size());
+    for (std::size_t nic = 0; nic < nics.size() && topology_.has_nic(); ++nic) {
       // A route between nodes crosses one NIC upwards and one downwards; half the latency on each adds up to the
       // file's.
       const int up = add_cable(node_.links, "nic" + std::to_string(nic), topology_.nic, topology_.nic.latency / 2);
-      nics.push_back({up, up + 1});
+      nics[nic] = {up, up + 1};
     }
     return nics;
   }
@@ -268,7 +259,7 @@ class Builder {
 
   const Topology& topology_;
   NodeTemplate node_;
-  std::vector<Nic> nics_;
+  std::vector<NodeTemplate::Nic> nics_;
   NodeTree tree_;
   std::map<std::pair<int, int>, Path> nvlinks_;  // of the pairs of devices that have one
   std::map<int, int> memories_;  // per socket, the link through its memory; none where nothing is staged

@@ -282,11 +282,6 @@ NcclChoice NcclModel::pick(Bytes size) const {
   return best;
 }
 
-/// Every channel that the search finds is laid twice (src/graph/connect.cc: ncclTopoPostset), 32 at most.
-int NcclModel::channels() const {
-  return std::min(2 * rings_, 32);
-}
-
 /// Bytes that its threads have to have: a channel less, as long as they would have less (src/enqueue.cc).
 double NcclModel::fills_a_channel(NcclAlgorithm algorithm, NcclProtocol protocol) const {
   const bool is_ring = algorithm == NcclAlgorithm::ring;

@@ -10,6 +10,7 @@
 // plugin may decide in its place. README.md says what each way needs, and where what it then takes is not as reckoned.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <span>
@@ -154,7 +155,8 @@ class NcclModel {
   [[nodiscard]] NcclChoice message_choice(Bytes size) const;
   /// `share`: of what it counts on, what the network was measured to carry.
   [[nodiscard]] NcclMessages messages(NcclProtocol protocol, double share = 1) const;
-  [[nodiscard]] int channels() const;
+  /// Every channel that the search finds is laid twice (src/graph/connect.cc: ncclTopoPostset), 32 at most.
+  [[nodiscard]] int channels() const { return std::min(2 * rings_, 32); }
 
  private:
   /// Hops up and down a tree, and how many a device receives from.

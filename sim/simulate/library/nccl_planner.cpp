@@ -97,10 +97,6 @@ LibraryWays nccl_ways(const std::shared_ptr<const NcclCommunicator>& communicato
   };
 }
 
-MeasuredLinks links(const ChannelGraph& graph) {
-  return {graph.nvlinks, graph.nvlinks > 0 ? BytesPerSecond(0) : graph.pci, graph.nics, graph.nic};
-}
-
 }  // namespace
 
 NcclMessages scaled(NcclMessages messages, const NetworkScale& scale) {
@@ -141,7 +137,8 @@ void add_nccl(Section& section, Library& library) {
     return nccl_ways(std::make_shared<const NcclCommunicator>(tuning, job));
   };
   library.links = [](const LibraryJob& job) {
-    return links(survey_channels(job.platform, job.placement, nvlink_rate(job.device.compute_capability)));
+    const ChannelGraph graph = survey_channels(job.platform, job.placement, nvlink_rate(job.device.compute_capability));
+    return MeasuredLinks{graph.nvlinks, graph.nvlinks > 0 ? BytesPerSecond(0) : graph.pci, graph.nics, graph.nic};
   };
 }
 

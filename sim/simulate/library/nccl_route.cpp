@@ -82,12 +82,6 @@ double payload_of(const NcclJob& job, const NcclChoice& choice) {
   return job.payload.at(index_of(choice.protocol));
 }
 
-std::vector<BytesPerSecond> payload_capacities(const Platform& platform, double payload) {
-  std::vector<BytesPerSecond> capacities;
-  for (const Link& link : platform.links) capacities.push_back(link.capacity * payload);
-  return capacities;
-}
-
 /// The share of the data that each hop of a ring carries.
 double carried_by_ring(const NcclJob& job) {
   const double ranks = job.graph.ranks;
@@ -291,7 +285,8 @@ RoutedSchedule route_messages(const NcclJob& job, const NcclChoice& choice) {
   const Occupancy proxy = known.send + known.receive > Seconds(0) ? known : job.messages.proxy;
   const auto members = as_index(job.graph.ranks);
   if (members * members > many_messages) return route_many_messages(job, std::move(schedule), proxy);
-  auto capacities = payload_capacities(job.platform, payload_of(job, choice));
+  std::vector<BytesPerSecond> capacities;
+  for (const Link& link : job.platform.links) capacities.push_back(link.capacity * payload_of(job, choice));
   const auto limits = static_cast<int>(capacities.size());
   capacities.resize(capacities.size() + members, job.messages.most);
   const auto proxies = static_cast<int>(capacities.size());
