@@ -93,7 +93,7 @@ class Connections {
   std::vector<int> links_;  // that are not shared
   std::vector<Line> lines_;
   std::vector<int> works_;  // routes of ServerNetwork::work; -1: not asked for yet
-  Pool<Pending> pending_;
+  Recycled<Pending> pending_;
 };
 
 }}  // namespace farandole::engine

@@ -169,7 +169,7 @@ class SimulatedJob final : public Engine {
   int self_;
   std::function<void(const Happening&)> listener_;
   std::optional<Connections> connections_;
-  Pool<Event> events_;
+  Recycled<Event> events_;
   std::deque<Item> items_;
   TaskId first_ = 0;      // of items_
   TaskId iteration_ = 0;  // the first task of this one
@@ -184,7 +184,7 @@ class SimulatedJob final : public Engine {
   std::vector<CollectiveKind> started_;
   std::size_t started_before_ = 0;  // this iteration
   std::vector<Worker> workers_;
-  Pool<WorkerCompute> computes_;
+  Recycled<WorkerCompute> computes_;
 };
 
 }}  // namespace farandole::engine

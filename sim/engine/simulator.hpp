@@ -45,7 +45,7 @@ class Simulator {
 
   std::shared_ptr<SharedNetwork> network_;
   std::vector<Handler> handlers_;
-  Pool<Pending> pending_;
+  Recycled<Pending> pending_;
   std::map<int, Handler> reserved_;               // by the first of their tags
   static constexpr int first_reserved = 1 << 28;  // tags below are places among those pending
   int next_reserved_ = first_reserved;

@@ -201,7 +201,7 @@ class BySimGrid final : public SharedNetwork {
   std::vector<Congestion> congestion_;            // by link; empty where none has any
   std::vector<double> loads_;                     // by link, of those with a curve
   std::vector<std::vector<Crossing>> crossings_;  // by route
-  Pool<Live> live_;
+  Recycled<Live> live_;
   std::unique_ptr<SimGridEngine> simgrid_;
   std::priority_queue<Pending, std::vector<Pending>, std::greater<>> pending_;
   std::uint64_t order_ = 0;

@@ -87,7 +87,7 @@ class SharedLinks final : public SharedNetwork {
 
   std::vector<SharedLink> links_;
   std::vector<std::vector<Crossing>> routes_;
-  Pool<Flow> flows_;
+  Recycled<Flow> flows_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   Ends ends_;
   std::int64_t order_ = 0;

@@ -22,7 +22,7 @@ namespace farandole { inline namespace simulate {
 
 /// What is kept until its event comes, by numbers that are given anew once they are free.
 template <class T>
-class Pool {
+class Recycled {
  public:
   int keep(T value) {
     if (free_.empty()) {
