@@ -14,15 +14,9 @@
 #include "platform/topologies/wiring.hpp"
 
 namespace farandole { inline namespace platform {
-int TreeLayout::leaves_below(int l) const {
+int TreeLayout::product_up_to(int l, int Level::*factor) const {
   int count = 1;
-  for (int i = 1; i <= std::min(l, height() - 1); ++i) count *= level(i).down;
-  return count;
-}
-
-int TreeLayout::planes(int l) const {
-  int count = 1;
-  for (int i = 1; i <= std::min(l, height() - 1); ++i) count *= level(i).up;
+  for (int i = 1; i <= std::min(l, height() - 1); ++i) count *= level(i).*factor;
   return count;
 }
 

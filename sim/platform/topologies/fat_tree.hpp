@@ -42,10 +42,10 @@ struct TreeLayout {
   [[nodiscard]] int height() const { return static_cast<int>(levels.size()); }
   [[nodiscard]] const Level& level(int l) const { return levels[static_cast<std::size_t>(l)]; }
   /// Leaves under one subtree of level `l`.
-  [[nodiscard]] int leaves_below(int l) const;
+  [[nodiscard]] int leaves_below(int l) const { return product_up_to(l, &Level::down); }
   [[nodiscard]] int subtrees(int l) const { return leaves / leaves_below(l); }
   /// Switches at the top of one subtree.
-  [[nodiscard]] int planes(int l) const;
+  [[nodiscard]] int planes(int l) const { return product_up_to(l, &Level::up); }
   /// Cables that are links of their own between a switch of level l - 1 and one parent.
   [[nodiscard]] int lanes(int l) const { return routing == TreeRouting::spread ? 1 : level(l).cables; }
 
@@ -66,6 +66,7 @@ struct TreeLayout {
   [[nodiscard]] Paths paths(const Flow& flow) const;
 
  private:
+  [[nodiscard]] int product_up_to(int l, int Level::*factor) const;
   [[nodiscard]] Path path(const Flow& flow, int top, int plane) const;
   [[nodiscard]] int chosen_plane(const Flow& flow, int top) const;
   [[nodiscard]] int chosen_port(const Flow& flow, int l) const;

@@ -4,7 +4,6 @@
 // head sends its part to the network once, and takes the sum once. Of allreduces, and from 2.20 on of allgathers and
 // reduce-scatters where every device is a head.
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "simulate/library/nccl_model.hpp"
@@ -18,9 +17,6 @@ constexpr int most_by_direct = 8;
 /// src/include/device.h: NCCL_MAX_NTHREADS; tuning.cc: threadThresholds of CollNet, bytes.
 constexpr double threads_of_a_channel = 640;
 constexpr double fills_a_thread = 512;
-
-/// search.cc, of Hopper and Blackwell: sm90SpeedArrayInter and sm100SpeedArrayInter of v2.25.1-1.
-constexpr std::array tried_by_newer{48., 45., 42., 40., 30., 24., 22., 20., 17.5, 15., 12., 6., 3., 2.4, 1.2, .24, .12};
 
 }  // namespace
 
@@ -69,8 +65,8 @@ double NcclModel::collnet_channel(NcclAlgorithm algorithm) const {
     const int ends = graph_.nics / members;  // chains that end with a device, of all
     sends = is_direct ? 1 + (graph_.nics - 1.0) / (members - 1) : graph_.nics - ends;
   }
-  const std::span<const double> rates =
-      is_newer() ? std::span<const double>(tried_by_newer) : std::span<const double>(known.tried);
+  // search.cc: sm90SpeedArrayInter and sm100SpeedArrayInter of v2.25.1-1, which are alike.
+  const std::span<const double> rates = is_newer() ? tried_between(90, 90) : std::span<const double>(known.tried);
   const auto can = [&](double rate) { return sends * rate <= inside_; };
   auto rate = std::ranges::find_if(rates, [&](double tried) { return tried <= nic_ && can(tried); });
   if (rate == rates.end()) return std::min(nic_, sends > 0 ? inside_ / sends : nic_);
