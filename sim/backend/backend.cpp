@@ -1,7 +1,6 @@
 #include "backend/backend.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <vector>
 
 #include "backend/rank_program.hpp"
 #include "collective/specification.hpp"

@@ -4,7 +4,6 @@
 #include <fstream>
 #include <map>
 #include <numeric>
-#include <string>
 
 #include <fmt/format.h>
 #include <sched.h>

@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include <Eigen/Core>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "calibration/fit_problem.hpp"
 #include "calibration/linear_algebra.hpp"
 #include "calibration/predictor.hpp"
-#include "calibration/scatter.hpp"
 #include "config/section.hpp"
 #include "timeline/quantile.hpp"
-#include "timeline/validation.hpp"
 #include "units/mapped.hpp"
 
 namespace farandole { inline namespace calibration {

@@ -5,9 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <string>
 
-#include <Eigen/Core>
 #include <Eigen/LU>
 #include <fmt/format.h>
 

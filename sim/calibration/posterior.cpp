@@ -5,7 +5,6 @@
 #include <limits>
 #include <numeric>
 
-#include <Eigen/Core>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

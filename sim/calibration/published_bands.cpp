@@ -1,6 +1,5 @@
 #include "calibration/published_bands.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "calibration/spread.hpp"

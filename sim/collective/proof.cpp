@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "collective/carry_out.hpp"
 #include "collective/specification.hpp"
 
 namespace farandole { inline namespace collective {

@@ -1,7 +1,6 @@
 #include "scenario/anchor.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <memory>

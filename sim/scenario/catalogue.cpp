@@ -7,7 +7,6 @@
 #include "collective/files/read_schedule.hpp"
 #include "config/data_folder.hpp"
 #include "config/section.hpp"
-#include "config/text.hpp"
 #include "platform/graph_file.hpp"
 #include "platform/mpi_transport.hpp"
 #include "scenario/library_choice.hpp"

@@ -13,7 +13,6 @@
 #include "collective/specification.hpp"
 #include "scenario/effective_settings.hpp"
 #include "scenario/unused_nics.hpp"
-#include "simulate/collective_clock.hpp"
 #include "simulate/fluid_network.hpp"
 #include "units/format.hpp"
 

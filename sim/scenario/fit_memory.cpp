@@ -1,8 +1,6 @@
 #include "scenario/fit_memory.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,7 +8,6 @@
 
 #include "scenario/parts.hpp"
 #include "scenario/pipeline.hpp"
-#include "training/memory.hpp"
 #include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {

@@ -1,7 +1,6 @@
 #include "scenario/run.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "scenario/unsettled_numbers.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include <nlohmann/json.hpp>
 

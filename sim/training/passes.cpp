@@ -1,6 +1,5 @@
 #include "training/passes.hpp"
 
-#include <optional>
 #include <utility>
 
 namespace farandole { inline namespace training {

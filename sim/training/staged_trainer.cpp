@@ -1,7 +1,6 @@
 #include "training/staged_trainer.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include <boost/math/distributions/normal.hpp>
 

@@ -8,7 +8,6 @@
 #include "backend/host_description.hpp"
 #include "backend/nccl/bootstrap.hpp"
 #include "backend/nccl/check.hpp"
-#include "backend/nccl/endpoint.hpp"
 
 namespace farandole { inline namespace backend {
 namespace {

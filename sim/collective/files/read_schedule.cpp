@@ -5,7 +5,6 @@
 #include "collective/proof.hpp"
 #include "config/named.hpp"
 #include "config/section.hpp"
-#include "config/text.hpp"
 
 namespace farandole { inline namespace collective {
 namespace {

@@ -1,6 +1,5 @@
 #include "training/effects/failures.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "training/pasted/translation.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <sstream>

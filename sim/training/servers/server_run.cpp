@@ -11,7 +11,6 @@
 #include "simulate/invariant.hpp"
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
-#include "training/servers/server_layout.hpp"
 
 namespace farandole { inline namespace training {
 namespace {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/section.hpp"
 #include "training/strategies/rows.hpp"
 
 namespace farandole { inline namespace training {

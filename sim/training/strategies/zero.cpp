@@ -1,5 +1,4 @@
 // DeepSpeed's ZeRO, stages 1 to 3.
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
