@@ -14,7 +14,6 @@
 #include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/point_parts.hpp"
-#include "scenario/reach.hpp"
 #include "scenario/train.hpp"
 #include "scenario/unsettled_numbers.hpp"
 #include "units/mapped.hpp"

@@ -11,7 +11,6 @@
 #include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/point_parts.hpp"
-#include "scenario/reach.hpp"
 #include "scenario/train.hpp"
 
 namespace farandole { inline namespace calibration {

@@ -81,10 +81,8 @@ double least_factor(const Origin& from, const Origin& to) {
 
 /// What measured ratios lie from estimated ones, in the fitted kernels' file: tools/kernel_bands.py.
 TimeBand band_of(const Origin& from, const Origin& to, double compiled, const Catalogue& catalogue) {
-  const std::string file = (catalogue.root() / "topologies/devices/kernels/fitted.json").string();
-  const auto documents = catalogue.documents();
-  const auto fitted = std::ranges::find(documents, file, [](const Document* document) { return document->source(); });
-  Section carried = Section(Section((*fitted)->root()).child("carried"));
+  const Document& fitted = *catalogue.find_read(catalogue.root() / "topologies/devices/kernels/fitted.json");
+  Section carried = Section(Section(fitted.root()).child("carried"));
   TimeBand band;
   const auto add = [&](double factor) { band = together(band, {1 / factor, factor}); };
   const bool is_relative = from.generation == to.generation;
@@ -223,19 +221,16 @@ class Prediction {
   Scenario scenario_;
 };
 
-int read_ranks_of_run(Section& row, const std::optional<int>& nodes, const Scenario& scenario) {
-  if (const auto ranks = row.maybe("ranks")) return read_at_least(*ranks, 1);
-  return nodes ? *nodes * scenario.platform.platform.devices_per_node : scenario.platform.ranks;
-}
-
 TimedRun read_run(const Value& where, const Prediction& prediction) {
   Section section(where);
   TimedRun run{where, 1, {}, 1, 1, {}, {}};
   if (const auto kind = section.maybe("normalisation")) run.normalisation = read_normalisation(*kind);
   if (const auto nodes = section.maybe("nodes")) run.nodes = read_at_least(*nodes, 1);
-  run.ranks = read_ranks_of_run(section, run.nodes, prediction.scenario());
-  const auto batch = section.maybe("batch_per_rank");
-  run.batch = batch ? read_at_least(*batch, 1) : prediction.scenario().workload.batch_per_rank;
+  const PlatformSpec& spec = prediction.scenario().platform;
+  const auto ranks = section.maybe("ranks");
+  run.ranks = ranks ? read_at_least(*ranks, 1) : run.nodes ? *run.nodes * spec.platform.devices_per_node : spec.ranks;
+  run.batch = prediction.scenario().workload.batch_per_rank;
+  if (const auto batch = section.maybe("batch_per_rank")) run.batch = read_at_least(*batch, 1);
   const auto accumulation = section.maybe("accumulation");
   run.accumulation = accumulation ? read_at_least(*accumulation, 1) : prediction.scenario().strategy.accumulation;
   const auto rate = section.maybe("samples_per_second");

@@ -10,8 +10,6 @@
 namespace farandole { inline namespace scenario {
 namespace {
 
-using Ranks = std::vector<int>;
-
 int device_of(const Scenario& scenario, int rank) {
   return scenario.platform.placement.device_of_rank[static_cast<std::size_t>(rank)];
 }
@@ -48,11 +46,11 @@ void apply_other_device(Variability& variability, const Scenario& scenario, cons
 void apply_shared_boards(Variability& variability, const Scenario& scenario) {
   if (scenario.effects.board_slowdown == 0) return;
   const Platform& platform = scenario.platform.platform;
-  std::map<std::pair<int, int>, Ranks> boards;
+  std::map<std::pair<int, int>, std::vector<int>> boards;
   for (int rank = 0; rank < scenario.platform.ranks; ++rank) {
     const int device = device_of(scenario, rank);
-    const int local = device % platform.devices_per_node;
-    boards[{platform.node_of(device), local / scenario.platform.device.board.devices}].push_back(rank);
+    const int board = device % platform.devices_per_node / scenario.platform.device.board.devices;
+    boards[{platform.node_of(device), board}].push_back(rank);
   }
   for (const auto& [board, ranks] : boards) {
     if (ranks.size() < 2) continue;

@@ -12,10 +12,10 @@
 #include "scenario/model_error.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/point_parts.hpp"
-#include "scenario/reach.hpp"
 #include "scenario/run.hpp"
 #include "scenario/train.hpp"
 #include "scenario/unsettled_numbers.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -60,10 +60,10 @@ TrainingPoint at_end(TrainingPoint point, const Scenario& scenario, double facto
 }
 
 /// What `of` gives for the first, with what it gives for the others.
-template <class Of>
-Interval hull(const Points& points, Of of) {
-  Interval interval{of(points.front()), of(points.front())};
-  for (const TrainingPoint& point : points) interval.hold(of(point));
+template <class Items, class Of>
+Interval hull(const Items& items, Of of) {
+  Interval interval{of(items.front()), of(items.front())};
+  for (const auto& item : items) interval.hold(of(item));
   return interval;
 }
 
@@ -106,8 +106,8 @@ void add_comparison(CostBands& bands, const Offer& offer, const std::vector<Char
   for (std::size_t there = 0; there < prices.at_ends.size(); ++there) {
     bands.per_sample_elsewhere->hold(per_sample(*prices.offer, prices.at_ends[there]).plain());
     for (std::size_t job = 0; job < here.size(); ++job) {
-      const bool is_own = !prices.of_same_compute || job == there + 1;
-      if (is_own) shares.push_back(break_even(offer, here[job], *prices.offer, prices.at_ends[there]).from);
+      if (prices.of_same_compute && job != there + 1) continue;
+      shares.push_back(break_even(offer, here[job], *prices.offer, prices.at_ends[there]).from);
     }
   }
   for (const auto& share : shares) {
@@ -120,13 +120,10 @@ void add_comparison(CostBands& bands, const Offer& offer, const std::vector<Char
 
 CostBands cost_bands(const Scenario& scenario, const Points& points, const PricesElsewhere& elsewhere) {
   const Offer& offer = scenario.economics->file.offer;
-  std::vector<ChargedJob> jobs;
-  for (const TrainingPoint& point : points) jobs.push_back(charged(scenario, point));
+  const auto jobs = mapped(points, [&](const TrainingPoint& point) { return charged(scenario, point); });
   CostBands bands;
-  const auto sample = [&](const TrainingPoint& point) { return per_sample(offer, charged(scenario, point)).plain(); };
-  const auto run = [&](const TrainingPoint& point) { return per_run(offer, charged(scenario, point)).plain(); };
-  bands.per_sample = hull(points, sample);
-  if (scenario.run) bands.per_run = hull(points, run);
+  bands.per_sample = hull(jobs, [&](const ChargedJob& job) { return per_sample(offer, job).plain(); });
+  if (scenario.run) bands.per_run = hull(jobs, [&](const ChargedJob& job) { return per_run(offer, job).plain(); });
   const JobCost& cost = *points.front().cost;
   if (cost.comparison) add_comparison(bands, offer, jobs, *cost.comparison, elsewhere);
   return bands;

@@ -86,10 +86,9 @@ void Catalogue::account_for(const Library* library) const {
   if (library != nullptr) memory_->texts.insert(library->texts.begin(), library->texts.end());
 }
 
-std::vector<const Document*> Catalogue::documents() const {
-  std::vector<const Document*> all;
-  for (const auto& [file, read] : memory_->documents) all.push_back(&read);
-  return all;
+const Document* Catalogue::find_read(const std::filesystem::path& file) const {
+  const auto found = memory_->documents.find(file);
+  return found == memory_->documents.end() ? nullptr : &found->second;
 }
 
 Algorithm Catalogue::algorithm(const std::string& file) const {

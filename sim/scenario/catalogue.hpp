@@ -66,8 +66,8 @@ class Catalogue {
   void account_for(const Library* library) const;
   /// text() for readers of rooms below; not to outlive the catalogue.
   [[nodiscard]] TextReader reader() const;
-  /// Those of them that are JSON, and what stands for graphs, in order of name.
-  [[nodiscard]] std::vector<const Document*> documents() const;
+  /// One of them that is JSON, or what stands for a graph; null where it was not read.
+  [[nodiscard]] const Document* find_read(const std::filesystem::path& file) const;
 
   /// Names in alphabetical order.
   [[nodiscard]] std::vector<std::string> models() const;

@@ -38,8 +38,7 @@ int keys_of(const CollectiveRequest& request, Bytes size) {
   if (request.segments > 0 || key == Bytes(0)) return request.segments;
   Shape shape(request.ranks);
   shape.servers = wanted.servers;
-  const Bytes shard = size * largest_share(wanted, request.algorithm.build(shape).servers);
-  return keys_in(shard, key);
+  return keys_in(size * largest_share(wanted, request.algorithm.build(shape).servers), key);
 }
 
 CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule, Fidelity fidelity, Bytes size,
@@ -117,17 +116,6 @@ class ClockOfSize {
   Schedule schedule_;
   std::unique_ptr<CollectiveClock> clock_;
 };
-
-void add_server_settings(const ServerRequest& request, Settings& settings) {
-  settings["sharding"] = request.sharding;
-  settings["messages"] = request.message_per_tensor ? "per_tensor" : "fused";
-  if (!request.model.empty()) settings["model"] = request.model;
-  if (request.key > Bytes(0)) settings["key"] = format(request.key);
-}
-
-std::string by(const CollectiveRequest& request) {
-  return request.library.library != nullptr ? request.library.library->name : request.algorithm.name;
-}
 
 /// An alltoall, whose messages are as many as pairs of ranks, before they are sent.
 void require_alltoall_within(const CollectiveRequest& request, Fidelity fidelity, const LibraryJob& job,
@@ -239,27 +227,29 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
   Settings settings{{"topology", topology.name}};
   add_transport(settings, topology.transport);
   add_condition(settings, topology.condition);
-  if (const Library* library = request.library.library) {
-    settings["library"] = library->name;
-    if (library->mpi != nullptr) add_mpi(settings, topology.transport, topology.mpi);
-  }
+  const Library* library = request.library.library;
+  if (library != nullptr) settings["library"] = library->name;
+  if (library != nullptr && library->mpi != nullptr) add_mpi(settings, topology.transport, topology.mpi);
   if (!request.plain_by_default.empty()) settings["algorithm"] = request.plain_by_default;
   if (topology.calibration) {
     const int per_node = topology.devices_per_node;
-    settings["calibration"] =
-        describe_use(*topology.calibration, topology.transport,
-                     {request.algorithm.operation, by(request), request.library, request.ranks,
-                      (request.ranks + per_node - 1) / per_node, has_other_messages(request.library, topology.mpi)});
+    settings["calibration"] = describe_use(
+        *topology.calibration, topology.transport,
+        {request.algorithm.operation, library != nullptr ? library->name : request.algorithm.name, request.library,
+         request.ranks, (request.ranks + per_node - 1) / per_node, has_other_messages(request.library, topology.mpi)});
   }
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
   if (!request.contributions.empty())
     settings["contributions"] = fmt::format("{}", fmt::join(request.contributions, ","));
   if (request.algorithm.operation == Operation::parameter_server) {
-    add_server_settings(request.parameter_server, settings);
+    const ServerRequest& server = request.parameter_server;
+    settings["sharding"] = server.sharding;
+    settings["messages"] = server.message_per_tensor ? "per_tensor" : "fused";
+    if (!server.model.empty()) settings["model"] = server.model;
+    if (server.key > Bytes(0)) settings["key"] = format(server.key);
   }
-  const bool simulates = std::ranges::any_of(request.fidelities, [](Fidelity f) { return f != Fidelity::analytic; });
-  if (simulates) {
+  if (std::ranges::any_of(request.fidelities, [](Fidelity f) { return f != Fidelity::analytic; })) {
     for (const auto& [key, value] : network_settings(request.network)) settings[key] = value;
   }
   return settings;

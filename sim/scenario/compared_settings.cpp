@@ -84,8 +84,7 @@ ComparedSettings compared_settings(const Document& document, const Scenario& sce
   }
   const nlohmann::json overrides = json.value("/platform/override"_json_pointer, nlohmann::json::object());
   for (const auto& [pointer, value] : overrides.items()) {
-    const bool is_known = pointer == "/node/device";
-    if (!is_known) add(pointer == "/node/measurements" ? "program" : "network", pointer, value);
+    if (pointer != "/node/device") add(pointer == "/node/measurements" ? "program" : "network", pointer, value);
   }
   ComparedSettings settings;
   for (const auto& [of, value] : values) settings.push_back({of, value});

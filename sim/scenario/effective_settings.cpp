@@ -14,6 +14,7 @@
 #include "simulate/fluid_network.hpp"
 #include "simulate/library/nccl_measured.hpp"
 #include "units/format.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -239,17 +240,13 @@ std::vector<Part> parts_of(const CalibrationRecord& record, const Transport& tra
 }
 
 std::string list(const std::vector<Part>& parts, Use use) {
-  std::vector<std::string> texts;
-  for (const Part& part : parts) {
-    if (part.use == use) texts.push_back(part.what);
-  }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  const auto listed = those_of(parts, [&](const Part& part) { return part.use == use; });
+  return fmt::format("{}", fmt::join(mapped(listed, &Part::what), "; "));
 }
 
 std::string origin(const CalibrationRecord& record) {
   std::string text = fmt::format("{}", fmt::join(record.sources, ", "));
-  const bool is_dated = !record.date.empty() && record.date != "not given";
-  if (is_dated) text += " of " + record.date;
+  if (!record.date.empty() && record.date != "not given") text += " of " + record.date;
   if (!record.median.empty()) text += ", median error left " + record.median;
   return text + (record.forced ? ", written by --force in spite of it" : "");
 }
@@ -263,16 +260,16 @@ bool has_other_messages(const LibraryUse& use, const std::optional<Transport>& m
 std::string describe_use(const CalibrationRecord& record, const Transport& transport, const CarriedOut& what) {
   if (what.ranks == 1) return origin(record) + "; not used by one rank, which sends nothing";
   const auto parts = parts_of(record, transport, what);
-  const std::string used = list(parts, Use::full);
-  const std::string unused = list(parts, Use::none);
   std::string text = origin(record);
-  if (!used.empty()) text += fmt::format("; used by {}: {}", what.by, used);
+  if (const std::string used = list(parts, Use::full); !used.empty())
+    text += fmt::format("; used by {}: {}", what.by, used);
   if (const std::string followed = list(parts, Use::followed); !followed.empty()) {
     text += fmt::format(
         "; nothing measured of {}, which follows what was measured only where it goes the same way: {}; {} measures it",
         name(what.operation), followed, program_that_measures(what.operation));
   }
-  if (!unused.empty()) text += fmt::format("; not used by {}: {}", what.by, unused);
+  if (const std::string unused = list(parts, Use::none); !unused.empty())
+    text += fmt::format("; not used by {}: {}", what.by, unused);
   return text;
 }
 

@@ -116,10 +116,7 @@ std::vector<WaterfallPart> waterfall_of(const Scenario& scenario, Seconds actual
 }
 
 Explanation explain(const WhatIfBase& base) {
-  Explanation explanation;
-  explanation.waterfall = waterfall_of(base.scenario, base.point.iteration);
-  explanation.what_ifs = what_ifs(base);
-  return explanation;
+  return {waterfall_of(base.scenario, base.point.iteration), {}, what_ifs(base)};
 }
 
 namespace {

@@ -58,16 +58,6 @@ std::string nearest_release(const std::string& name, const std::vector<std::stri
   return nearest;
 }
 
-/// What in a device's file says that it has it.
-std::string stack_key(DeviceStack stack) {
-  return stack == DeviceStack::cuda ? "compute_capability" : "gfx";
-}
-
-std::string why_not(const Library& library, const Device& device) {
-  if (!library.generations.empty()) return fmt::format("it does not run on {}", device.name);
-  return fmt::format("it needs {}, which {} has not", name(library.needs), device.name);
-}
-
 [[noreturn]] void refuse_device(const Library& library, const Device& device, const Value& where) {
   if (!library.generations.empty()) {
     where.fail(
@@ -76,7 +66,8 @@ std::string why_not(const Library& library, const Device& device) {
   }
   const std::string stack = name(library.needs);
   where.fail("a library for devices without " + stack, fmt::format("{} with {}", quoted(library.name), device.name),
-             fmt::format("; a {} device has a {} in its file", stack, quoted(stack_key(library.needs))));
+             fmt::format("; a {} device has a {} in its file", stack,
+                         quoted(library.needs == DeviceStack::cuda ? "compute_capability" : "gfx")));
 }
 
 }  // namespace
@@ -132,7 +123,10 @@ DefaultCollective default_collective(const Algorithm& plain, const Transport& tr
     return without_library(plain, transport, fmt::format("it has no {}", name(plain.operation)));
   }
   if (!can_run(*library, kind_of(device))) {
-    return without_library(plain, transport, why_not(*library, device));
+    return without_library(plain, transport,
+                           library->generations.empty()
+                               ? fmt::format("it needs {}, which {} has not", name(library->needs), device.name)
+                               : fmt::format("it does not run on {}", device.name));
   }
   return {{plain.operation, library->name, library->summary, {}}, {library, kind_of(device), true}, {}};
 }

@@ -57,4 +57,10 @@ TimeBand model_error(const ModelErrors& errors, const Scenario& scenario, const 
 /// Two independent sources of error: the logarithms of each end add up in squares.
 TimeBand together(const TimeBand& one, const TimeBand& other);
 
+// What is known of a scenario's step before anything is simulated, and how far from it the scenario is.
+
+/// The known step (timeline/bands.hpp); `times` are the scenario's, with whatever stretch they have. A platform whose
+/// network `document`, which the scenario was read from, changes is called by another name than its file's.
+Reach reach_of(const Scenario& scenario, const Document& document, const ComputeTimes& times);
+
 }}  // namespace farandole::scenario

@@ -5,7 +5,6 @@
 
 #include "config/document.hpp"
 #include "scenario/scenario.hpp"
-#include "scenario/sweep.hpp"
 #include "scenario/train.hpp"
 #include "timeline/result.hpp"
 
@@ -35,20 +34,6 @@ TimeBand compute_band(const TrainedPoint& point, const Scenario& scenario, Share
 /// warm-up. Throws InputError where the learning rate is so high that the loss overflows, and where carrying out every
 /// message of every update would take minutes.
 Learning learn(const Scenario& scenario);
-
-// "question": what a study was made to answer.
-//
-//   "question": {
-//     "ask": "What would 100 Gbit/s change?",
-//     "from": { "/platform/override/~1node~1nic~1rate": "25 Gbit/s" },
-//     "to": { "/platform/override/~1node~1nic~1rate": "100 Gbit/s" }
-//   }
-//
-// Pages answer it in their first line; nothing that is simulated depends on it.
-
-/// None where the document asks nothing. InputError where "from" and "to" name different pointers, or values that no
-/// configuration of the sweep has.
-std::optional<Question> read_question(const Document& document, const Configurations& configurations);
 
 // From the mean iteration to the whole run.
 //

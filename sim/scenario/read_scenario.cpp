@@ -282,7 +282,7 @@ Scenario read_scenario(const Value& where, const Catalogue& catalogue, const Pla
   Section section(where);
   Scenario scenario;
   scenario.name = section.required<std::string>("name");
-  // Of the whole file: what it is, and what to look for among changes of it (study/, scenario/point_parts.hpp).
+  // Of the whole file: what it is, and what to look for among changes of it (study/, scenario/sweep.hpp).
   (void)section.maybe_read<std::string>("summary");
   for (const char* key : {"optimise", "question"}) section.maybe(key);
   const Value workload = section.child("workload");

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -126,5 +127,19 @@ std::vector<Node> read_range(const Value& where);
 
 /// `sweep` is the object whose keys are pointers, "zip" and "variants"; `document` is what it changes.
 void refuse_what_is_swept(const Document& document, const Value& sweep);
+
+// "question": what a study was made to answer.
+//
+//   "question": {
+//     "ask": "What would 100 Gbit/s change?",
+//     "from": { "/platform/override/~1node~1nic~1rate": "25 Gbit/s" },
+//     "to": { "/platform/override/~1node~1nic~1rate": "100 Gbit/s" }
+//   }
+//
+// Pages answer it in their first line; nothing that is simulated depends on it.
+
+/// None where the document asks nothing. InputError where "from" and "to" name different pointers, or values that no
+/// configuration of the sweep has.
+std::optional<Question> read_question(const Document& document, const Configurations& configurations);
 
 }}  // namespace farandole::scenario

@@ -19,11 +19,8 @@ const Document* topology_file(const Document& scenario, const Catalogue& catalog
   const auto named = scenario.find("/platform/topology");
   if (!named || !named->is_string()) return nullptr;
   const auto name = read<std::string>(*named);
-  const std::string in_folder = (catalogue.root() / "topologies" / (name + ".json")).string();
-  const auto documents = catalogue.documents();
-  const auto is_it = [&](const Document* file) { return file->source() == name || file->source() == in_folder; };
-  const auto found = std::ranges::find_if(documents, is_it);
-  return found == documents.end() ? nullptr : *found;
+  const Document* file = catalogue.find_read(name);
+  return file != nullptr ? file : catalogue.find_read(catalogue.root() / "topologies" / (name + ".json"));
 }
 
 bool is_of_scenario(const std::string& pointer) {
