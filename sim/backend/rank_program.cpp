@@ -40,10 +40,6 @@ RankRound round_of(const Schedule& schedule, const Phase& phase, int repeat, con
 
 }  // namespace
 
-std::int64_t begin_of(const ChunkSizes& sizes, Chunk chunk) {
-  return static_cast<std::int64_t>(sizes.before(chunk).si());
-}
-
 std::int64_t PeerMessage::elements() const {
   std::int64_t sum = 0;
   for (const ElementRange& range : ranges) sum += range.count;

@@ -38,7 +38,4 @@ struct RankProgram {
 /// `size`: elements, as the operation counts bytes (collective/chunk_sizes.hpp).
 RankProgram program_of(const Schedule& schedule, int rank, std::int64_t size);
 
-/// Where the chunk begins in the buffer, in elements.
-std::int64_t begin_of(const ChunkSizes& sizes, Chunk chunk);
-
 }}  // namespace farandole::backend

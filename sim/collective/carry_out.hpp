@@ -50,9 +50,8 @@ void carry_out(const Schedule& schedule, std::vector<Vector>& buffers) {
   const ChunkSizes sizes(Bytes(schedule.operation == Operation::alltoall ? length / schedule.ranks : length), schedule);
   for (Vector& buffer : buffers) buffer = buffer.replicate(schedule.copies, 1).eval();
   const auto segment = [&](int rank, Chunk chunk) {
-    const auto begin = static_cast<Eigen::Index>(sizes.before(chunk).si());
-    const auto end = static_cast<Eigen::Index>(sizes.before(chunk + 1).si());
-    return buffers[static_cast<std::size_t>(rank)].segment(begin, end - begin);
+    const Eigen::Index begin = begin_of(sizes, chunk);
+    return buffers[static_cast<std::size_t>(rank)].segment(begin, begin_of(sizes, chunk + 1) - begin);
   };
   apply_all(
       schedule, [&](int rank, Chunk chunk) { return Vector(segment(rank, chunk)); },

@@ -49,4 +49,9 @@ class ChunkSizes {
 /// schedule can hold.
 int keys_in(Bytes shard, Bytes key);
 
+/// Where the chunk begins in a buffer, an element for each byte.
+inline std::int64_t begin_of(const ChunkSizes& sizes, Chunk chunk) {
+  return static_cast<std::int64_t>(sizes.before(chunk).si());
+}
+
 }}  // namespace farandole::collective

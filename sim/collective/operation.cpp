@@ -1,8 +1,10 @@
 #include "collective/operation.hpp"
 
+#include <algorithm>
 #include <array>
 
-#include "config/section.hpp"
+#include "config/named.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace collective {
 namespace {
@@ -23,30 +25,21 @@ constexpr std::array operations{
 }  // namespace
 
 std::vector<std::string> operation_names() {
-  std::vector<std::string> result;
-  result.reserve(operations.size());
-  for (const NamedOperation& row : operations) result.emplace_back(row.name);
-  return result;
+  return mapped(operations, [](const NamedOperation& row) { return std::string(row.name); });
 }
 
 const Operation* find_operation(const std::string& name) {
-  for (const NamedOperation& row : operations) {
-    if (row.name == name) return &row.operation;
-  }
-  return nullptr;
+  const auto* row = std::ranges::find(operations, name, &NamedOperation::name);
+  return row == operations.end() ? nullptr : &row->operation;
 }
 
 std::string name(Operation operation) {
-  for (const NamedOperation& row : operations) {
-    if (row.operation == operation) return row.name;
-  }
-  return {};
+  const auto* row = std::ranges::find(operations, operation, &NamedOperation::operation);
+  return row == operations.end() ? "" : row->name;
 }
 
 Operation read_operation(const Value& where) {
-  const Operation* operation = find_operation(read<std::string>(where));
-  if (operation == nullptr) where.fail_unknown("an operation", operation_names());
-  return *operation;
+  return read_named(where, "an operation", operations, &NamedOperation::name).operation;
 }
 
 }}  // namespace farandole::collective

@@ -103,11 +103,9 @@ int repeats_to_look_at(const Phase& phase) {
   return phase.window == 0 && phase.peer_step == 0 ? 1 : phase.repeats;
 }
 
-}  // namespace
-
 /// What is wrong with the form of a schedule: a rank or chunk out of range, a send to oneself, two transfers of one
 /// round that write the same chunk where one overwrites. Nothing when the form is right.
-static std::optional<std::string> find_malformed(const Schedule& schedule) {
+Fault find_malformed(const Schedule& schedule) {
   if (auto fault = find_misfit(schedule)) return fault;
   for (const Phase& phase : schedule.phases) {
     if (auto fault = find_bad_pattern(schedule, phase)) return fault;
@@ -117,10 +115,6 @@ static std::optional<std::string> find_malformed(const Schedule& schedule) {
   }
   return std::nullopt;
 }
-
-namespace {
-
-using Fault = std::optional<std::string>;
 
 std::string heading(const Schedule& schedule) {
   return fmt::format("{} {}", schedule.algorithm, name(schedule.operation));
@@ -151,11 +145,6 @@ Fault find_broken_promise(const Schedule& schedule, int rank, Chunk chunk, const
                        chunk, rank, source, count, instead);
   }
   return std::nullopt;
-}
-
-/// Where the chunk begins in a buffer, an element for each byte.
-Eigen::Index begin_of(const ChunkSizes& sizes, Chunk chunk) {
-  return static_cast<Eigen::Index>(sizes.before(chunk).si());
 }
 
 /// Random where the rank contributes, and elsewhere what no sum of contributions can hide; but nothing where others'

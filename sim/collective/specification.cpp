@@ -17,10 +17,6 @@ int block_of(const Schedule& schedule, Chunk chunk) {
   return static_cast<int>(chunk / (schedule.chunks / schedule.ranks));
 }
 
-int destination_of(const Schedule& schedule, Chunk chunk) {
-  return static_cast<int>(chunk % schedule.ranks);
-}
-
 std::optional<std::string> find_misfit_of_servers(const Schedule& schedule) {
   const int servers = schedule.servers;
   const int first = schedule.first_worker;
@@ -112,7 +108,7 @@ bool has_postcondition(const Schedule& schedule, int rank, Chunk chunk) {
     case Operation::scatter:
       return rank == block_of(schedule, chunk);
     case Operation::alltoall:
-      return rank == destination_of(schedule, chunk);
+      return rank == chunk % schedule.ranks;
     case Operation::parameter_server:
       return rank >= schedule.first_worker;
     default:

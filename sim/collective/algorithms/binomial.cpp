@@ -59,10 +59,6 @@ std::vector<Phase> backwards(std::vector<Phase> phases, const char* name, Action
   return phases;
 }
 
-std::vector<Phase> all_up(const char* name, const Shape& shape, Carries carries, Action action) {
-  return backwards(all_down(name, shape, carries), name, action);
-}
-
 Schedule with_phases(Schedule schedule, std::vector<Phase> phases) {
   schedule.phases = std::move(phases);
   return schedule;
@@ -75,7 +71,7 @@ std::vector<Phase> binomial_broadcast_phases(const Shape& shape) {
 }
 
 std::vector<Phase> binomial_reduce_phases(const Shape& shape) {
-  return all_up("reduce", shape, Carries::whole, Action::reduce);
+  return backwards(all_down("reduce", shape, Carries::whole), "reduce", Action::reduce);
 }
 
 std::vector<Phase> binomial_scatter_phases(const Shape& shape) {
@@ -105,7 +101,7 @@ Schedule binomial_scatter(const Shape& shape) {
 
 Schedule binomial_gather(const Shape& shape) {
   return with_phases(blank(Operation::gather, "binomial", shape, shape.ranks),
-                     all_up("gather", shape, Carries::blocks_of_subtree, Action::copy));
+                     backwards(all_down("gather", shape, Carries::blocks_of_subtree), "gather", Action::copy));
 }
 
 }}  // namespace farandole::collective

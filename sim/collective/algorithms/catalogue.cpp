@@ -2,6 +2,7 @@
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/algorithms/rings.hpp"
 #include "collective/algorithms/trees.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace collective {
 namespace {
@@ -113,11 +114,8 @@ const Algorithm* find_algorithm(Operation operation, const std::string& name) {
 }
 
 std::vector<std::string> algorithm_names(Operation operation) {
-  std::vector<std::string> result;
-  for (const Algorithm& row : algorithms()) {
-    if (row.operation == operation) result.push_back(row.name);
-  }
-  return result;
+  return mapped(those_of(algorithms(), [&](const Algorithm& row) { return row.operation == operation; }),
+                &Algorithm::name);
 }
 
 }}  // namespace farandole::collective

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "collective/algorithms/blank.hpp"
 #include "collective/algorithms/exchanges.hpp"
+#include "collective/algorithms/rings.hpp"
 #include "collective/algorithms/trees.hpp"
 
 namespace farandole { inline namespace collective {
@@ -39,6 +41,41 @@ Schedule reduce_then_scatter(const Shape& shape) {
   }
   append_phases(schedule, binomial_scatter_phases(rooted));
   return schedule;
+}
+
+Schedule scatter_allgather_broadcast(const Shape& shape) {
+  Schedule schedule = blank(Operation::broadcast, "scatter_allgather", shape, shape.ranks);
+  if (shape.ranks == 1) return schedule;
+  schedule.phases = binomial_scatter_phases(shape);
+  schedule.phases.push_back(ring_allgather_phase(shape.ranks));
+  return schedule;
+}
+
+namespace {
+
+Schedule reduced_then(const char* algorithm, const Shape& shape, std::vector<Phase> broadcast) {
+  Schedule schedule = blank(Operation::allreduce, algorithm, shape, 1);
+  schedule.phases = binomial_reduce_phases(shape);
+  append_phases(schedule, std::move(broadcast));
+  return schedule;
+}
+
+}  // namespace
+
+Schedule reduce_broadcast_allreduce(const Shape& shape) {
+  return reduced_then("reduce_broadcast", shape, binomial_broadcast_phases(shape));
+}
+
+Schedule reduce_binary_allreduce(const Shape& shape) {
+  return reduced_then("reduce_binary", shape, binary_broadcast(shape).phases);
+}
+
+Schedule reduce_direct_allreduce(const Shape& shape) {
+  return reduced_then("reduce_direct", shape, direct_broadcast(shape).phases);
+}
+
+Schedule reduce_knomial_allreduce(const Shape& shape) {
+  return reduced_then("reduce_knomial", shape, knomial_broadcast(shape).phases);
 }
 
 }}  // namespace farandole::collective

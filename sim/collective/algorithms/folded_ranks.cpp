@@ -49,16 +49,13 @@ Transfer FoldedRanks::blocks_between(int from, int to, Window part, Blocks block
   return {rank_of(from), rank_of(to), begin_block, action, end_block - begin_block};
 }
 
-Transfer FoldedRanks::group(int from, int to, int owner, int size, Blocks blocks, Action action) const {
-  return blocks_between(from, to, {owner / size * size, size}, blocks, action);
-}
-
 void FoldedRanks::halve(std::vector<Phase>& phases, Blocks blocks) const {
   for (int distance = members_ / 2; distance >= 1; distance /= 2) {
     Phase phase{"halving", {}};
     for (int member = 0; member < members_; ++member) {
       const int partner = member ^ distance;
-      phase.transfers.push_back(group(member, partner, partner, distance, blocks, Action::reduce));
+      const Window part{partner / distance * distance, distance};
+      phase.transfers.push_back(blocks_between(member, partner, part, blocks, Action::reduce));
     }
     phases.push_back(std::move(phase));
   }
@@ -68,7 +65,8 @@ void FoldedRanks::double_up(std::vector<Phase>& phases, Blocks blocks) const {
   for (int distance = 1; distance < members_; distance *= 2) {
     Phase phase{"doubling", {}};
     for (int member = 0; member < members_; ++member) {
-      phase.transfers.push_back(group(member, member ^ distance, member, distance, blocks, Action::copy));
+      const Window part{member / distance * distance, distance};
+      phase.transfers.push_back(blocks_between(member, member ^ distance, part, blocks, Action::copy));
     }
     phases.push_back(std::move(phase));
   }

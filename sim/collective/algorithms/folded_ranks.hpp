@@ -61,7 +61,6 @@ class FoldedRanks {
   /// `count` blocks of members from `first` on.
   [[nodiscard]] Transfer blocks_between(int from, int to, Window part, Blocks blocks, Action action) const;
   /// What `from` sends `to`: the blocks of the aligned group of `size` members that holds `owner`.
-  [[nodiscard]] Transfer group(int from, int to, int owner, int size, Blocks blocks, Action action) const;
   /// A transfer like the model in every pair, to the member or from it.
   [[nodiscard]] Phase in_pairs(const char* name, const Transfer& model, bool to_member) const;
 

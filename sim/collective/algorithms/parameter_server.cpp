@@ -24,8 +24,6 @@ struct Roles {
   int first_worker;
   int keys;
   std::vector<Shard> shards{};
-
-  [[nodiscard]] bool is_alike() const { return first_worker == 0 && servers == ranks; }
 };
 
 void require(bool is_right, const std::string& fault) {
@@ -83,14 +81,6 @@ void add_pull(Phase& phase, const Roles& roles, int key) {
   });
 }
 
-/// Every rank serves an equal shard in one message: the compact form.
-std::vector<Phase> push_and_pull_alike(int ranks) {
-  std::vector<Phase> phases = direct_allreduce(ranks).phases;
-  phases.front().name = "push";
-  phases.back().name = "pull";
-  return phases;
-}
-
 /// Some serve equal shards in one message each, and the rest work: every worker sends to all servers, a shard further
 /// on each, and every server its own to all workers.
 std::vector<Phase> push_and_pull_apart(const Roles& roles) {
@@ -135,8 +125,10 @@ Schedule build(const Shape& shape, const char* name, Roles roles) {
   if (shape.ranks == 1) return schedule;
   schedule.first_worker = roles.first_worker;
   const bool is_apart = roles.first_worker == roles.servers && roles.ranks > roles.servers;
-  if (is_plain && roles.is_alike()) {
-    schedule.phases = push_and_pull_alike(shape.ranks);
+  if (is_plain && roles.first_worker == 0 && roles.servers == roles.ranks) {  // each an equal shard: the compact form
+    schedule.phases = direct_allreduce(shape.ranks).phases;
+    schedule.phases.front().name = "push";
+    schedule.phases.back().name = "pull";
   } else if (is_plain && is_apart && !shape.message_per_tensor) {
     schedule.phases = push_and_pull_apart(roles);
   } else {

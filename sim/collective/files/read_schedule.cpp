@@ -5,6 +5,7 @@
 #include "collective/proof.hpp"
 #include "config/named.hpp"
 #include "config/section.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace collective {
 namespace {
@@ -83,18 +84,14 @@ Schedule read_schedule(const std::filesystem::path& file, const TextReader& text
 
 namespace {
 
-Action read_action(const Value& where) {
-  return read_choice<Action>(where, "an action",
-                             {{"copy", Action::copy}, {"reduce", Action::reduce}, {"relay", Action::relay}});
-}
-
 Transfer read_transfer(const Value& where) {
   Section section(where);
   Transfer transfer;
   transfer.from = section.required<int>("from");
   transfer.to = section.required<int>("to");
   transfer.chunk = section.required<std::int64_t>("chunk");
-  transfer.action = read_action(section.child("action"));
+  transfer.action = read_choice<Action>(section.child("action"), "an action",
+                                        {{"copy", Action::copy}, {"reduce", Action::reduce}, {"relay", Action::relay}});
   transfer.count = section.optional("count", transfer.count);
   transfer.start = section.optional("start", transfer.start);
   section.finish();
@@ -118,12 +115,8 @@ Phase read_phase(const Value& where) {
   phase.fan = section.optional("fan", phase.fan);
   phase.window = section.optional("window", phase.window);
   phase.one_by_one = section.optional("one_by_one", phase.one_by_one);
-  if (const auto bundle = section.maybe("bundle")) {
-    for (const Value& element : bundle->elements()) phase.bundle.push_back(read_offset(element));
-  }
-  for (const Value& element : section.child("transfers").elements()) {
-    phase.transfers.push_back(read_transfer(element));
-  }
+  if (const auto bundle = section.maybe("bundle")) phase.bundle = mapped(bundle->elements(), read_offset);
+  phase.transfers = mapped(section.child("transfers").elements(), read_transfer);
   section.finish();
   return phase;
 }
@@ -143,7 +136,7 @@ Schedule parse_schedule(const Value& where) {
   schedule.copies = section.optional("copies", schedule.copies);
   schedule.servers = section.optional("servers", schedule.servers);
   schedule.first_worker = section.optional("first_worker", schedule.first_worker);
-  for (const Value& element : section.child("phases").elements()) schedule.phases.push_back(read_phase(element));
+  schedule.phases = mapped(section.child("phases").elements(), read_phase);
   section.finish();
   return schedule;
 }

@@ -12,10 +12,6 @@ namespace {
 constexpr int most_depth = 16;
 constexpr int most_elements = 2'000'000;  // of a few hundred bytes each
 
-bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
 }
@@ -102,9 +98,7 @@ class Reader {
     return std::string(text_.substr(start, at_ - start));
   }
 
-  void skip_space() {
-    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
-  }
+  void skip_space() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
 
   void skip_between() {
     for (skip_space(); looking_at("<!--") || looking_at("<?"); skip_space()) {
