@@ -124,15 +124,6 @@ void fit_parameters(const Document& topology, std::span<const MeasuredTime> coun
       spread_of(counted, [&](const std::vector<bool>& left_out) { return without(left_out, solution, in_file); });
 }
 
-/// Of libraries' collectives alone, which are fitted apart: none of them is settled.
-void keep_parameters(const Document& topology, Fit& result) {
-  for (const Parameter& parameter : parameters_of(topology)) {
-    const double kept = value_in(topology, parameter);
-    result.parameters.push_back(
-        {parameter, kept, kept, 0, "libraries' collectives are fitted apart and do not show it"});
-  }
-}
-
 /// Likewise of libraries: fits of their own without some rows.
 Spread spread_of_libraries(const Document& topology, const std::vector<MeasuredTime>& rows) {
   return spread_of(rows, [&](const std::vector<bool>& left_out) {
@@ -179,9 +170,16 @@ Fit fit(const Document& topology, std::span<const MeasuredTime> measurements) {
   if (counted.empty() && of_libraries.empty())
     throw InputError("expected at least one measurement without a doubt to fit to, got none");
   Fit result{topology, {}, {}, {}, {}, scatter_of(measurements)};
-  if (!counted.empty()) fit_parameters(topology, counted, result);
-  if (counted.empty()) keep_parameters(topology, result);
-  if (counted.empty()) result.spread = spread_of_libraries(result.topology, of_libraries);
+  if (counted.empty()) {
+    for (const Parameter& parameter : parameters_of(topology)) {
+      const double kept = value_in(topology, parameter);
+      result.parameters.push_back(
+          {parameter, kept, kept, 0, "libraries' collectives are fitted apart and do not show it"});
+    }
+    result.spread = spread_of_libraries(result.topology, of_libraries);
+  } else {
+    fit_parameters(topology, counted, result);
+  }
   widen_by_scatter(result.spread, result.scatter);
   result.libraries = fit_libraries(result.topology, of_libraries);
   adopt_library(result.topology, measurements);
@@ -285,19 +283,6 @@ Json by_size(const std::vector<std::optional<ScatterOfSizes>>& sizes) {
   return classes;
 }
 
-Json repeats(const Scatter& scatter) {
-  return {{"comment", "Standard deviation over the mean, of one setting that was measured again"},
-          {"between_rows", by_size(scatter.between_rows)},
-          {"of_repetitions", by_size(scatter.of_repetitions)}};
-}
-
-Json held_out(const HeldOutErrors& errors) {
-  return {{"what", errors.what},
-          {"median", percent_text(errors.median)},
-          {"nine_of_ten_below", percent_text(errors.p90)},
-          {"worst", percent_text(errors.worst)}};
-}
-
 }  // namespace
 
 std::string percent_text(double fraction) {
@@ -311,8 +296,17 @@ Document calibrated_file(const Fit& fit, const CalibrationSource& provenance) {
             {"parameters", mapped(all_parameters(fit), fitted)},
             {"residuals", fit_residuals(fit)},
             {"bands", Json::parse(spread_text(fit.spread))}};
-  if (fit.scatter.shows_anything()) note["repeats"] = repeats(fit.scatter);
-  if (provenance.held_out) note["held_out"] = held_out(*provenance.held_out);
+  if (fit.scatter.shows_anything()) {
+    note["repeats"] = {{"comment", "Standard deviation over the mean, of one setting that was measured again"},
+                       {"between_rows", by_size(fit.scatter.between_rows)},
+                       {"of_repetitions", by_size(fit.scatter.of_repetitions)}};
+  }
+  if (const auto& errors = provenance.held_out) {
+    note["held_out"] = {{"what", errors->what},
+                        {"median", percent_text(errors->median)},
+                        {"nine_of_ten_below", percent_text(errors->p90)},
+                        {"worst", percent_text(errors->worst)}};
+  }
   if (provenance.forced) {
     note["forced"] = fmt::format("written by --force: the median error left is above {:.0f} %", 100 * most_error_left);
   }

@@ -135,20 +135,14 @@ void adopt_library(Document& topology, std::span<const MeasuredTime> measurement
     if (const Library* library = library_of(row, machine)) ++times[library->name];
   }
   if (times.empty() || times.contains(machine.transport.library)) return;
-  const auto rarer = [](const auto& one, const auto& other) { return one.second < other.second; };
-  const std::string& name = std::ranges::max_element(times, rarer)->first;
+  const auto how_often = [](const auto& counted) { return counted.second; };
   if (!topology.find("/transport")) topology.set("/transport", R"({"name": "calibrated"})");
-  topology.set("/transport/library", name);
+  topology.set("/transport/library", std::ranges::max_element(times, {}, how_often)->first);
 }
 
 namespace {
 
 constexpr const char* of_the_transport = "library";
-
-/// A value to blame: the measurement's own place.
-Node node_at(const MeasuredTime& row) {
-  return {static_cast<std::int64_t>(row.ranks), row.place.line, std::make_shared<const std::string>(row.place.source)};
-}
 
 /// What a host takes to launch NCCL's kernel on one of the devices that a process drives. It launches one after the
 /// other, and a collective is done when the last one that joined it is: on a DGX A100 one of 8 bytes takes 13.8, 16.9,
@@ -211,7 +205,7 @@ MeasuredPlace place_of(int ranks, int nodes, const Place& place, const Topology&
 
 LibraryJob library_job(const MeasuredTime& row, const Topology& topology, const Library& library,
                        const MeasuredPlace& place) {
-  const Node node = node_at(row);
+  const Node node{std::int64_t{row.ranks}, row.place.line, std::make_shared<const std::string>(row.place.source)};
   const Value blamed(node, row.place.pointer);
   const Operation* operation = find_operation(row.operation);
   if (operation == nullptr) {

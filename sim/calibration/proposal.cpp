@@ -35,12 +35,6 @@ struct Runs {
   }
 };
 
-double median_noise(const std::vector<TrainingRow>& rows) {
-  std::vector<double> all = mapped(rows, &TrainingRow::noise);
-  std::ranges::nth_element(all, all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
-  return all[all.size() / 2];
-}
-
 Document run_of(const TrainingRow& row, const std::string& model, int ranks) {
   Document scenario = row.scenario;
   scenario.set("/platform/ranks", fmt::format("{}", ranks));
@@ -54,6 +48,9 @@ Document run_of(const TrainingRow& row, const std::string& model, int ranks) {
 
 void add_training(const std::vector<TrainingRow>& rows, const Topology& machine, const Catalogue& catalogue,
                   Runs& runs) {
+  std::vector<double> noises = mapped(rows, &TrainingRow::noise);
+  const auto median_noise = noises.begin() + static_cast<std::ptrdiff_t>(noises.size() / 2);
+  std::ranges::nth_element(noises, median_noise);
   const auto own = rows.front().scenario.find("/workload/model");
   std::vector<std::string> models;
   if (own && own->is_string()) models.push_back(read<std::string>(*own));
@@ -64,7 +61,7 @@ void add_training(const std::vector<TrainingRow>& rows, const Topology& machine,
     for (const int nodes : run_node_counts) {
       if (machine.nodes && nodes > *machine.nodes) continue;
       const Document scenario = run_of(rows.front(), model, nodes * machine.devices_per_node);
-      runs.add(fmt::format("one run of {} on {} nodes", model, nodes), median_noise(rows),
+      runs.add(fmt::format("one run of {} on {} nodes", model, nodes), *median_noise,
                [scenario, &catalogue](const Document& topology) {
                  return std::log(step_on(topology, scenario, catalogue).si());
                });
@@ -93,12 +90,6 @@ void add_tables(const Topology& machine, Runs& runs) {
   }
 }
 
-Candidates run_candidates(Runs runs) {
-  return {std::move(runs.list), [log_times = std::move(runs.log_times)](const Document& topology) {
-            return vector_of_possible(log_times, [&](const auto& log_time) { return log_time(topology); });
-          }};
-}
-
 /// Numbers are logs here; a step is a standard deviation.
 Knowledge knowledge_of(const Document& topology, std::span<const Unknown> unknowns, const Posterior& posterior) {
   VectorXd steps = posterior.covariance.diagonal().cwiseSqrt();
@@ -122,7 +113,10 @@ std::vector<Proposal> propose(const Document& topology, std::span<const Unknown>
   const Topology machine = read_topology(topology.root(), topology.source());
   add_training(rows, machine, catalogue, runs);
   add_tables(machine, runs);
-  const Candidates candidates = run_candidates(std::move(runs));
+  const Candidates candidates{runs.list, [&](const Document& tried) {
+                                return vector_of_possible(runs.log_times,
+                                                          [&](const auto& log_time) { return log_time(tried); });
+                              }};
   const Eigen::MatrixXd slopes = slopes_of(candidates, knowledge_of(topology, unknowns, posterior));
   for (Proposal& proposal : proposals) {
     const auto found = most_telling(candidates, slopes, posterior.covariance, static_cast<Index>(proposal.unknown));

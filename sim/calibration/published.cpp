@@ -68,11 +68,6 @@ std::vector<Family> tables_of(const Catalogue& catalogue) {
   });
 }
 
-void keep_wanted(std::vector<Family>& families, const std::vector<std::string>& wanted) {
-  if (wanted.empty()) return;
-  std::erase_if(families, [&](const Family& family) { return std::ranges::find(wanted, family.name) == wanted.end(); });
-}
-
 void refuse_unknown(const std::vector<std::string>& wanted, const std::vector<Family>& families,
                     const std::vector<Family>& tables) {
   auto known = mapped(families, &Family::name);
@@ -89,17 +84,6 @@ std::vector<PublishedRow> rows_of_families(const std::vector<Family>& families, 
   for (const Family& family : families)
     std::ranges::move(read_published(family.file, family.name, catalogue), std::back_inserter(rows));
   return rows;
-}
-
-std::vector<ValidationPoint> run_rows(std::vector<PublishedRow>& rows, const Catalogue& catalogue,
-                                      const PublishedRequest& request) {
-  std::vector<ValidationPoint> points;
-  for (PublishedRow& row : rows) {
-    if (request.progress) request.progress(static_cast<int>(points.size()), static_cast<int>(rows.size()));
-    if (request.adapt) request.adapt(row.scenario);
-    points.push_back(validate(row, catalogue));
-  }
-  return points;
 }
 
 JudgedTable judge(const Document& file, const std::string& family, const Catalogue& catalogue, bool cold) {
@@ -199,10 +183,18 @@ std::vector<ValidationPoint> validate_published(const Catalogue& catalogue, cons
   auto families = families_of(catalogue);
   auto tables = tables_of(catalogue);
   refuse_unknown(request.families, families, tables);
-  keep_wanted(families, request.families);
-  keep_wanted(tables, request.families);
+  const auto is_unwanted = [&wanted = request.families](const Family& family) {
+    return !wanted.empty() && std::ranges::find(wanted, family.name) == wanted.end();
+  };
+  std::erase_if(families, is_unwanted);
+  std::erase_if(tables, is_unwanted);
   std::vector<PublishedRow> rows = rows_of_families(families, catalogue);
-  auto points = run_rows(rows, catalogue, request);
+  std::vector<ValidationPoint> points;
+  for (PublishedRow& row : rows) {
+    if (request.progress) request.progress(static_cast<int>(points.size()), static_cast<int>(rows.size()));
+    if (request.adapt) request.adapt(row.scenario);
+    points.push_back(validate(row, catalogue));
+  }
   if (request.ratios != nullptr) *request.ratios = ratios_of(rows, points, catalogue);
   auto judged =
       mapped(tables, [&](const Family& table) { return judge(table.file, table.name, catalogue, request.cold); });

@@ -79,10 +79,6 @@ constexpr OpenMpiRow open_mpi_rows[] = {
 };
 constexpr double lab_segment = 65536;  // bytes of a segment of pipeline_64k
 
-int pieces(Bytes bytes, double piece) {
-  return std::max(1, static_cast<int>(std::ceil(bytes.si() / piece)));
-}
-
 /// Rows of the laboratory's first form, which spells things its own way.
 void translate(MeasuredTime& row, const std::string& op, const std::string& algorithm, int servers) {
   for (const LabRow& known : lab_rows) {
@@ -94,7 +90,7 @@ void translate(MeasuredTime& row, const std::string& op, const std::string& algo
   }
   if (algorithm == "pipeline_64k") {
     row.algorithm = "chain";
-    row.segments = pieces(row.bytes, lab_segment);
+    row.segments = std::max(1, static_cast<int>(std::ceil(row.bytes.si() / lab_segment)));
   }
 }
 

@@ -43,17 +43,13 @@ std::vector<std::int64_t> shape_in(const std::string& text) {
   return shape;
 }
 
-double time_since(double begin, const ChromeEvent& end) {
-  if (end.start.si() < begin)
-    throw InputError(end.place, "a negotiation that ends after its beginning", "one before it");
-  return end.start.si() - begin;
-}
-
 void end_span(const ChromeEvent& event, Traced& tensor) {
   if (tensor.open.empty()) return;  // the timeline begins in the middle of it
   const std::string span = tensor.open.back();
   tensor.open.pop_back();
-  if (span == negotiation) tensor.negotiated.push_back(time_since(tensor.ready.back(), event));
+  if (span == negotiation && event.start.si() < tensor.ready.back())
+    throw InputError(event.place, "a negotiation that ends after its beginning", "one before it");
+  if (span == negotiation) tensor.negotiated.push_back(event.start.si() - tensor.ready.back());
   if (span == operation) tensor.done.push_back(event.start.si());
   if (tensor.shape.empty() && !event.shape.empty()) tensor.shape = shape_in(event.shape);
 }
@@ -65,13 +61,6 @@ void take(const ChromeEvent& event, std::map<std::string, Traced>& tensors) {
   if (event.phase == 'B' && event.name == negotiation) tensor.ready.push_back(event.start.si());
   if (event.phase == 'B') tensor.open.push_back(event.name);
   if (event.phase == 'E') end_span(event, tensor);
-}
-
-double median_step(std::vector<double> moments) {
-  std::ranges::sort(moments);  // marks of several threads may come in any order
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < moments.size(); ++i) steps.push_back(moments[i] - moments[i - 1]);
-  return median(steps);
 }
 
 /// Tensors that were reduced, and how many times all of them were.
@@ -154,7 +143,10 @@ HorovodTrace read_horovod_timeline(std::string_view text, const std::string& fil
   const Iterations all = iterations_in(tensors, file);
   HorovodTrace trace;
   trace.iterations = static_cast<int>(all.count);
-  if (cycles.size() > 1) trace.cycle = Seconds(median_step(std::move(cycles)));
+  std::ranges::sort(cycles);  // marks of several threads may come in any order
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < cycles.size(); ++i) steps.push_back(cycles[i] - cycles[i - 1]);
+  if (!steps.empty()) trace.cycle = Seconds(median(steps));
   std::vector<double> negotiated;
   for (const Traced& tensor : all.tensors)
     negotiated.insert(negotiated.end(), tensor.negotiated.begin(), tensor.negotiated.end());

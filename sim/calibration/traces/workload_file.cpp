@@ -17,10 +17,6 @@ std::string time_text(Seconds time) {
   return fmt::format("{:.10g} ms", std::round(time.si() * 1e10) / 1e7);
 }
 
-Json tensor_json(const Tensor& tensor) {
-  return {{"name", tensor.name}, {"shape", tensor.shape}};
-}
-
 Json elements(double count) {
   return Json::array({static_cast<std::int64_t>(std::max(1.0, count))});
 }
@@ -30,7 +26,8 @@ Json layer_json(const Layer& layer) {
   if (layer.macs > 0) result["macs"] = static_cast<std::int64_t>(layer.macs);
   result["input"] = elements(layer.input_elements);
   result["output"] = elements(layer.output_elements);
-  if (!layer.tensors.empty()) result["tensors"] = mapped(layer.tensors, tensor_json);
+  const auto as_json = [](const Tensor& tensor) -> Json { return {{"name", tensor.name}, {"shape", tensor.shape}}; };
+  if (!layer.tensors.empty()) result["tensors"] = mapped(layer.tensors, as_json);
   return result;
 }
 
