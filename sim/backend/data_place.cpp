@@ -1,6 +1,5 @@
 #include "backend/data_place.hpp"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -12,10 +11,6 @@ Room HostPlace::allocate(std::size_t floats) {
   auto owner = std::make_shared<std::vector<float>>(floats);
   float* const first = owner->data();
   return {std::shared_ptr<float>(std::move(owner), first), floats};
-}
-
-void HostPlace::copy(std::span<const float> from, std::span<float> to) {
-  std::ranges::copy(from, to.begin());
 }
 
 void HostPlace::add(std::span<const float> summands, std::span<float> sums) {

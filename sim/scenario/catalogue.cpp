@@ -69,10 +69,6 @@ const std::map<std::filesystem::path, std::string>& Catalogue::texts() const {
   return memory_->texts;
 }
 
-TextReader Catalogue::reader() const {
-  return [this](const std::filesystem::path& file) { return text(file); };
-}
-
 const Document& Catalogue::document(const std::filesystem::path& file) const {
   const auto found = memory_->documents.find(file);
   if (found != memory_->documents.end()) return found->second;

@@ -65,7 +65,9 @@ class Catalogue {
   /// The files of a library that results depend on, which reads them by itself (simulate/library/library.hpp); or null.
   void account_for(const Library* library) const;
   /// text() for readers of rooms below; not to outlive the catalogue.
-  [[nodiscard]] TextReader reader() const;
+  [[nodiscard]] TextReader reader() const {
+    return [this](const std::filesystem::path& file) { return text(file); };
+  }
   /// One of them that is JSON, or what stands for a graph; null where it was not read.
   [[nodiscard]] const Document* find_read(const std::filesystem::path& file) const;
 

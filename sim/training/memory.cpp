@@ -106,11 +106,6 @@ std::span<const Optimizer> optimizers() {
   return rows;
 }
 
-/// Assumed: a CUDA context with its kernels, some 0.5 GB, and as much of NCCL's buffers; of small devices a tenth.
-static Bytes outside_the_allocator(const Device& device) {
-  return device.asynchronous ? std::min(Bytes(1e9), device.memory / 10) : 0_B;
-}
-
 MemoryUse memory_use(const Model& model, const Device& device, const MemoryDemand& demand) {
   const auto elements = static_cast<double>(model.trainable_parameters());
   const double frozen = static_cast<double>(model.parameters()) - elements;
@@ -126,7 +121,8 @@ MemoryUse memory_use(const Model& model, const Device& device, const MemoryDeman
   use.activations = activations({});
   if (demand.precision == Precision::fp8) use.spared = use.activations - activations(1_B);
   use.spared += demand.batch * freed_logits_of(model.layers.back(), demand.loss, element_size(demand.precision));
-  use.outside = outside_the_allocator(device);
+  // Assumed: a CUDA context with its kernels, some 0.5 GB, and as much of NCCL's buffers; of small devices a tenth.
+  use.outside = device.asynchronous ? std::min(Bytes(1e9), device.memory / 10) : 0_B;
   use.fusion_buffers = demand.fusion_buffers;
   use.gathered = gathered(model, demand);
   use.server_shard = demand.server_shard;

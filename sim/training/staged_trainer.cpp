@@ -40,10 +40,6 @@ void StagedTrainer::begin() {
   is_running_ = true;
 }
 
-void StagedTrainer::look() {
-  if (is_running_ && is_over()) simulator_.halt();
-}
-
 bool StagedTrainer::is_over() const {
   return std::ranges::all_of(stages_, [](const auto& stage) {
     const SimulatedJob& job = stage->simulated;

@@ -83,7 +83,9 @@ class StagedTrainer {
 
   Stage& at(int stage) { return *stages_[static_cast<std::size_t>(stage)]; }
   void begin();
-  void look();
+  void look() {
+    if (is_running_ && is_over()) simulator_.halt();
+  }
   [[nodiscard]] bool is_over() const;
   Iteration close();
   void record() const;

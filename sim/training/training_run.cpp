@@ -33,13 +33,6 @@ constexpr std::array times_of_iterations{
     &Iteration::negotiation,      &Iteration::unclaimed,      &Iteration::input,
     &Iteration::compute_slowdown, &Iteration::exposed_inside, &Iteration::exposed_between_stages};
 
-Iteration mean_of(const Iteration& sum, double count) {
-  Iteration mean = sum;
-  for (Seconds Iteration::*part : times_of_iterations) mean.*part /= count;
-  for (auto& [operation, time] : mean.exposed) time /= count;
-  return mean;
-}
-
 /// Everything is claimed, and what is exposed has an operation each.
 void check_account(const Iteration& mean, const Breakdown& parts) {
   const double tolerance = 1e-6 * mean.duration.si();
@@ -113,13 +106,15 @@ TrainingRun run_training(StagedTrainer& trainer, const Measure& measure) {
 
 TrainingRun condense(std::span<const Iteration> iterations, const Job& job) {
   TrainingRun run;
-  Iteration sum;
+  Iteration mean;
   for (const Iteration& iteration : iterations) {
     run.durations.push_back(iteration.duration);
-    for (Seconds Iteration::*part : times_of_iterations) sum.*part += iteration.*part;
-    for (const auto& [operation, time] : iteration.exposed) sum.exposed[operation] += time;
+    for (Seconds Iteration::*part : times_of_iterations) mean.*part += iteration.*part;
+    for (const auto& [operation, time] : iteration.exposed) mean.exposed[operation] += time;
   }
-  const Iteration mean = mean_of(sum, static_cast<double>(iterations.size()));
+  const auto count = static_cast<double>(iterations.size());
+  for (Seconds Iteration::*part : times_of_iterations) mean.*part /= count;
+  for (auto& [operation, time] : mean.exposed) time /= count;
   run.iteration = mean.duration;
   run.breakdown = break_down(mean, job);
   run.exposed = mean.exposed;

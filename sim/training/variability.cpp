@@ -55,17 +55,13 @@ bool Variability::is_uniform() const {
 Eigen::ArrayXd Variability::factors(int iteration) const {
   Eigen::ArrayXd result = device_;
   const std::uint64_t number = static_cast<std::uint64_t>(iteration) + (1ULL << 40U);
-  if (step_jitter_.varies()) jitter(result, number);
+  const std::uint64_t stream = mix(seed_ + 1) ^ mix(number);
+  for (Eigen::Index rank = 0; step_jitter_.varies() && rank < result.size(); ++rank) {
+    result[rank] *= step_jitter_.factor(deviate(stream, rank));
+  }
   if (disturbance_) disturb(result, number);
   if (!only_.empty()) return result(only_);
   return result;
-}
-
-void Variability::jitter(Eigen::ArrayXd& factors, std::uint64_t iteration) const {
-  const std::uint64_t stream = mix(seed_ + 1) ^ mix(iteration);
-  for (Eigen::Index rank = 0; rank < factors.size(); ++rank) {
-    factors[rank] *= step_jitter_.factor(deviate(stream, rank));
-  }
 }
 
 void Variability::disturb(Eigen::ArrayXd& factors, std::uint64_t iteration) const {

@@ -46,7 +46,6 @@ class Variability {
     Seconds compute;
   };
 
-  void jitter(Eigen::ArrayXd& factors, std::uint64_t iteration) const;
   void disturb(Eigen::ArrayXd& factors, std::uint64_t iteration) const;
 
   Eigen::ArrayXd device_;

@@ -37,10 +37,6 @@ std::int64_t Replay::wrong() const {
   return sum;
 }
 
-void Replay::close() {
-  if (agreement_) agreement_->close();
-}
-
 void Replay::schedule(Seconds when, Kind kind, Note note, TaskId task) {
   events_.push({when, scheduled_++, kind, note, task});
 }
@@ -119,10 +115,6 @@ void Replay::begin_collective(TaskId id) {
   const bool is_among_replicas = own.task.stream == communicating_among_replicas;
   stream(is_among_replicas ? site_.streams : number % site_.streams)
       .enqueue(number, std::get<Collective>(own.task.what), earliest_of(own));
-}
-
-TaskTimes Replay::here(const LocalTimes& times) const {
-  return {here(times.begin), here(times.end), times};
 }
 
 void Replay::finish(TaskId id, const TaskTimes& times) {

@@ -59,7 +59,9 @@ class Replay final : public Engine {
 
   LocalIteration run_iteration();
   /// After the last iteration, on every rank.
-  void close();
+  void close() {
+    if (agreement_) agreement_->close();
+  }
 
   /// Data of the iterations to come is checked, at a cost of time, or not.
   void check_data(bool yes);
@@ -100,7 +102,7 @@ class Replay final : public Engine {
   void begin_collective(TaskId id);
   void finish(TaskId id, const TaskTimes& times);
   [[nodiscard]] Seconds earliest_of(const Item& item) const;
-  [[nodiscard]] TaskTimes here(const LocalTimes& times) const;
+  [[nodiscard]] TaskTimes here(const LocalTimes& times) const { return {here(times.begin), here(times.end), times}; }
   /// Does what can be done now, or waits for what is next, at the latest until then.
   void step(Seconds until);
   void wait_until(Seconds moment);

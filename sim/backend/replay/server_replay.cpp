@@ -157,18 +157,6 @@ std::size_t ServerReplay::floats_of(const Letter& letter) const {
   return letter.kind == Letter::Kind::pull ? floats(shard_of(letter.note).pull) : 0;
 }
 
-void ServerReplay::schedule(Seconds when, Note note, bool pushes) {
-  events_.push({when, scheduled_++, note, pushes});
-}
-
-void ServerReplay::call_at(Seconds when, Note note) {
-  schedule(when, note);
-}
-
-void ServerReplay::compute(int /*worker*/, Seconds work, Note note) {
-  schedule(now() + work, note);
-}
-
 std::span<const float> ServerReplay::variables(const Note& note) const {
   return std::span(kept_.at(note.index).variable).first(floats(shard_of(note).pull));
 }

@@ -123,8 +123,8 @@ class ServerReplay final : public Engine {
   [[nodiscard]] std::int64_t wrong() const { return wrong_; }
 
   [[nodiscard]] Seconds now() const override { return clock_.now(); }
-  void call_at(Seconds when, Note note) override;
-  void compute(int worker, Seconds work, Note note) override;
+  void call_at(Seconds when, Note note) override { schedule(when, note); }
+  void compute(int /*worker*/, Seconds work, Note note) override { schedule(now() + work, note); }
   void send(Connection connection, Bytes size, Note note) override;
   void process(int server, int worker, Bytes traffic, Note note) override;
   [[nodiscard]] bool has(int worker) const override { return worker == rank_; }
@@ -156,7 +156,7 @@ class ServerReplay final : public Engine {
   }
   [[nodiscard]] std::size_t floats_of(const Letter& letter) const;
   void keep_shards();
-  void schedule(Seconds when, Note note, bool pushes = false);
+  void schedule(Seconds when, Note note, bool pushes = false) { events_.push({when, scheduled_++, note, pushes}); }
   bool step();
   bool deliver_due();
   void read(int from, const Letter& letter, std::span<const float> data);

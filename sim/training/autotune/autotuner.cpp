@@ -15,19 +15,13 @@ constexpr int starts = 25;
 constexpr double exploration = 0.01;
 constexpr std::size_t scaled_from = 3;  // samples
 
-double density(double z) {
-  return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
-}
-
-double distribution(double z) {
-  return std::erfc(-z / std::numbers::sqrt2) / 2;
-}
-
 double expected_improvement(double mean, double deviation, double best) {
   if (deviation == 0) return 0;
   const double gain = mean - best - exploration;
   const double z = gain / deviation;
-  return gain * distribution(z) + deviation * density(z);
+  const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+  const double distribution = std::erfc(-z / std::numbers::sqrt2) / 2;
+  return gain * distribution + deviation * density;
 }
 
 }  // namespace

@@ -114,7 +114,11 @@ class Elastic {
   void step() {
     events_.take();
     const Seconds back = returns_.empty() ? Seconds::infinity() : std::max(Seconds(0), returns_.front() - now_);
-    if (nodes_ < plan_.least_nodes) return wait(back);
+    if (nodes_ < plan_.least_nodes) {
+      run_.recovering += back;
+      now_ += back;
+      return take_back();
+    }
     const double rate = plan_.relative_rate(nodes_);
     const Seconds fails = clock_.next(plan_.node_mtbf / nodes_);
     const Seconds ends = (plan_.work - done_) / rate;
@@ -123,12 +127,6 @@ class Elastic {
     now_ += passed;
     if (passed == fails) return lose_node();
     if (passed == back) take_back();
-  }
-
-  void wait(Seconds back) {
-    run_.recovering += back;
-    now_ += back;
-    take_back();
   }
 
   void lose_node() {
@@ -199,10 +197,6 @@ Seconds best_interval(const RestartPlan& plan) {
   return std::max(plan.background, low * plan.mtbf);
 }
 
-void EventsLeft::take() {
-  if (--left_ < 0) throw NoneLeft();
-}
-
 Survival restart_run(const RestartPlan& plan, std::uint64_t seed, EventsLeft& events) {
   return Restarted(plan, seed, events).run();
 }
@@ -213,10 +207,6 @@ Survival elastic_run(const ElasticPlan& plan, std::uint64_t seed, EventsLeft& ev
 
 Seconds Checkpoint::writing() const {
   return latency + size / std::min({rate * writers, node_bandwidth * nodes, storage_bandwidth});
-}
-
-double Checkpoint::per_iteration(Seconds iteration) const {
-  return iteration / interval(iteration);
 }
 
 Seconds Checkpoint::interval(Seconds iteration) const {

@@ -35,7 +35,9 @@ class EventsLeft {
   /// None was left.
   struct NoneLeft {};
   /// Throws NoneLeft.
-  void take();
+  void take() {
+    if (--left_ < 0) throw NoneLeft();
+  }
 
  private:
   int left_ = most;
@@ -129,7 +131,7 @@ struct Checkpoint {
     return pause() + std::max({Seconds(0), background() - interval(iteration), slowed * background()});
   }
   /// Checkpoints per iteration that takes `iteration` without them.
-  [[nodiscard]] double per_iteration(Seconds iteration) const;
+  [[nodiscard]] double per_iteration(Seconds iteration) const { return iteration / interval(iteration); }
   /// Training time between two checkpoints.
   [[nodiscard]] Seconds interval(Seconds iteration) const;
 };

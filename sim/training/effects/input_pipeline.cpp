@@ -39,12 +39,6 @@ double InputPipeline::making_time(int rank, int batch) const {
   return batch_time_[rank] * spread_.factor(uniform_deviate(stream ^ mix(static_cast<std::uint64_t>(rank))));
 }
 
-/// Seconds per sample in a worker.
-static Seconds worker_time(const InputSupply& supply) {
-  const Seconds decoding = supply.decode_rate > 0 ? Seconds(1 / supply.decode_rate) : Seconds(0);
-  return decoding + (supply.access == Access::random ? supply.request_latency : Seconds(0));
-}
-
 double InputSupply::missed(int nodes) const {
   if (dataset == Bytes(0)) return 1;
   const Bytes touched = access == Access::random ? dataset : dataset / nodes;
@@ -56,7 +50,9 @@ RankTimes batch_times(const InputSupply& supply, Count samples, const std::vecto
   for (const int node : node_of_rank) ++ranks_on_node[node];
   const auto ranks = static_cast<int>(node_of_rank.size());
   const Bytes read = supply.sample_size * supply.missed(static_cast<int>(ranks_on_node.size()));
-  Seconds per_sample = supply.decode_workers > 0 ? worker_time(supply) / supply.decode_workers : Seconds(0);
+  const Seconds decoding = supply.decode_rate > 0 ? Seconds(1 / supply.decode_rate) : Seconds(0);
+  const Seconds in_a_worker = decoding + (supply.access == Access::random ? supply.request_latency : Seconds(0));
+  Seconds per_sample = supply.decode_workers > 0 ? in_a_worker / supply.decode_workers : Seconds(0);
   per_sample = std::max(per_sample, read / supply.storage_bandwidth * ranks);
   if (supply.storage_samples_per_second > 0) {
     per_sample = std::max(per_sample, Seconds(ranks / supply.storage_samples_per_second));

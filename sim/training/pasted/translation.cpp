@@ -36,10 +36,6 @@ const Node* Translation::find(const std::string& key) const {
   return found == members.end() ? nullptr : &found->node;
 }
 
-void Translation::set(const std::string& key, const Value& value) {
-  set(key, value.node().value, value);
-}
-
 void Translation::set(const std::string& key, decltype(Node::value) value, const Value& because) {
   if (find(key) != nullptr) because.fail(fmt::format("one \"{}\", in the scenario or in what is pasted", key), "both");
   set_usual(key, std::move(value), because);

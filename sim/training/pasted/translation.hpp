@@ -19,7 +19,7 @@ class Translation {
 
   [[nodiscard]] const PastedInto& into() const { return into_; }
   /// A setting of the strategy; refused where the scenario gives it, too.
-  void set(const std::string& key, const Value& value);
+  void set(const std::string& key, const Value& value) { set(key, value.node().value, value); }
   void set(const std::string& key, decltype(Node::value) value, const Value& because);
   /// Unless it is set already, by whomever.
   void set_usual(const std::string& key, decltype(Node::value) value, const Value& because);

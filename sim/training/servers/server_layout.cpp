@@ -1,11 +1,10 @@
-#include "training/servers/server_layout.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "training/servers/server_run.hpp"
 #include "units/mapped.hpp"
 
 namespace farandole { inline namespace training {
@@ -62,10 +61,6 @@ Layout layout_of(const ServerSite& site, const Placement& workers, Carried carri
   }
   add_memories(layout.network, layout.nodes, site.server_memory, lent);
   return layout;
-}
-
-std::vector<int> workers_of(const ServerNetwork& network) {
-  return mapped(network.groups, &ServerNetwork::Group::workers);
 }
 
 /// What a server's host works on a shard in an iteration of all workers.

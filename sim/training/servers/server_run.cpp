@@ -11,6 +11,7 @@
 #include "simulate/invariant.hpp"
 #include "simulate/max_min_network.hpp"
 #include "simulate/shared_links.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace training {
 namespace {
@@ -261,10 +262,11 @@ const std::vector<WorkerIteration>& ServerTrainer::finished() const {
 TrainingRun ServerTrainer::condensed(const Measure& measure) const {
   const ServerNetwork& network = parts_->layout.network;
   const ServerPlan& plan = parts_->site.plan;
-  return as_run(plan.mode == ServerMode::synchronous
-                    ? mean_of_barriers(finished(), network.groups.size(), measure.warmup)
-                    : mean_of_stretch(finished(), workers_of(network), plan, measure),
-                parts_->site, network);
+  return as_run(
+      plan.mode == ServerMode::synchronous
+          ? mean_of_barriers(finished(), network.groups.size(), measure.warmup)
+          : mean_of_stretch(finished(), mapped(network.groups, &ServerNetwork::Group::workers), plan, measure),
+      parts_->site, network);
 }
 
 int ServerTrainer::iterations() const {

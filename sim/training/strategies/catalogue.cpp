@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "training/strategies/rows.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace training {
 
@@ -41,12 +42,10 @@ int read_divisor(Section& section, const char* key, const std::string& kind, int
 }
 
 std::vector<int> read_pipeline_blocks(Section& section, int pipeline) {
-  std::vector<int> blocks;
   const auto given = section.maybe("pipeline_blocks");
-  if (!given) return blocks;
+  if (!given) return {};
   if (pipeline == 1) given->fail("a \"pipeline\" above 1, whose stages have so many blocks each");
-  for (const Value& number : given->elements()) blocks.push_back(read_at_least(number, 1));
-  return blocks;
+  return mapped(given->elements(), [](const Value& number) { return read_at_least(number, 1); });
 }
 
 /// "expert_parallel", how many neighbouring replicas share the experts of a layer, and "expert_imbalance".
