@@ -9,6 +9,8 @@
 #include <sched.h>
 #include <sys/utsname.h>
 
+#include "units/mapped.hpp"
+
 namespace farandole { inline namespace backend {
 namespace {
 
@@ -66,11 +68,9 @@ std::vector<std::string> everyones_text(Endpoint& endpoint, const std::string& t
 
 std::vector<int> nodes_by_host(Endpoint& endpoint) {
   std::map<std::string, int> numbers;
-  std::vector<int> nodes;
-  for (const std::string& host : everyones_text(endpoint, host_name())) {
-    nodes.push_back(numbers.try_emplace(host, static_cast<int>(numbers.size())).first->second);
-  }
-  return nodes;
+  return mapped(everyones_text(endpoint, host_name()), [&](const std::string& host) {
+    return numbers.try_emplace(host, static_cast<int>(numbers.size())).first->second;
+  });
 }
 
 namespace {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "units/mapped.hpp"
+
 namespace farandole { inline namespace collective {
 namespace {
 
@@ -61,9 +63,7 @@ const TensorPlacement* find_tensor_placement(const std::string& name) {
 }
 
 std::vector<std::string> tensor_placement_names() {
-  std::vector<std::string> names;
-  for (const TensorPlacement& row : tensor_placements()) names.push_back(row.name);
-  return names;
+  return mapped(tensor_placements(), &TensorPlacement::name);
 }
 
 }}  // namespace farandole::collective

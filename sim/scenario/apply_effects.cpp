@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "units/mapped.hpp"
+
 namespace farandole { inline namespace scenario {
 namespace {
 
@@ -64,12 +66,9 @@ bool is_slow(const SlowLink& slow, const std::string& link) {
 }
 
 RankTimes batch_times_of(const Scenario& scenario, const Placement& placement) {
-  std::vector<int> node_of_rank;
-  for (const int device : placement.device_of_rank) {
-    node_of_rank.push_back(scenario.platform.platform.node_of(device));
-  }
+  const auto node_of = [&](int device) { return scenario.platform.platform.node_of(device); };
   const Count samples = Count(scenario.workload.batch_per_rank) * scenario.strategy.accumulation;
-  return batch_times(*scenario.effects.input, samples, node_of_rank);
+  return batch_times(*scenario.effects.input, samples, mapped(placement.device_of_rank, node_of));
 }
 
 std::optional<InputPipeline> pipeline(const Scenario& scenario, RankTimes batch_time) {

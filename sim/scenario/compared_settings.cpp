@@ -9,6 +9,7 @@
 
 #include "config/section.hpp"
 #include "scenario/model_error.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {
@@ -86,9 +87,7 @@ ComparedSettings compared_settings(const Document& document, const Scenario& sce
   for (const auto& [pointer, value] : overrides.items()) {
     if (pointer != "/node/device") add(pointer == "/node/measurements" ? "program" : "network", pointer, value);
   }
-  ComparedSettings settings;
-  for (const auto& [of, value] : values) settings.push_back({of, value});
-  return settings;
+  return mapped(values, [](const auto& setting) { return ComparedSetting{setting.first, setting.second}; });
 }
 
 DifferenceErrors difference_errors(const Catalogue& catalogue, const std::string& without_family) {

@@ -8,6 +8,7 @@
 
 #include "scenario/job_clocks.hpp"
 #include "scenario/parts.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace scenario {
 
@@ -64,11 +65,9 @@ LongestJob longest_job_of(const Scenario& scenario) {
 
 std::vector<Bytes> handed_on(const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
-  std::vector<Bytes> sizes;
-  for (const double elements : workload.staged.handed_on) {
-    sizes.emplace_back(std::ceil(elements * workload.batch_per_rank * element_size(workload.precision).si()));
-  }
-  return sizes;
+  return mapped(workload.staged.handed_on, [&](double elements) {
+    return Bytes(std::ceil(elements * workload.batch_per_rank * element_size(workload.precision).si()));
+  });
 }
 
 Bytes tied_gradient(const Scenario& scenario) {

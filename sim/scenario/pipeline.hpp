@@ -48,9 +48,6 @@ class PipelineParts {
  public:
   PipelineParts(const JobOnStage& job, Simulator& simulator, Company* company);
   ~PipelineParts();
-  PipelineParts(const PipelineParts&) = delete;
-  PipelineParts& operator=(const PipelineParts&) = delete;
-
   StagedTrainer& trainer();
 
  private:

@@ -71,9 +71,6 @@ class Stage {
  public:
   explicit Stage(JobOnStage ours);
   ~Stage();
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
-
   /// Measures our job.
   TrainingRun run(const Measure& measure);
   /// When its weights changed, in the first iterations.

@@ -76,9 +76,6 @@ class ServerTrainer {
   /// Until every worker has done `iterations`. `carried`: in company, the network has the platform's links already.
   ServerTrainer(Simulator& simulator, const ServerSite& site, Carried carried, int iterations);
   ~ServerTrainer();
-  ServerTrainer(const ServerTrainer&) = delete;
-  ServerTrainer& operator=(const ServerTrainer&) = delete;
-
   void begin();
   /// Whether it lets the simulator halt when it is over.
   void halt_when_over() { halts_ = true; }
