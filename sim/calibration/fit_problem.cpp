@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-
 #include "calibration/linear_algebra.hpp"
 #include "calibration/predictor.hpp"
 
