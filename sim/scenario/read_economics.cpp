@@ -33,12 +33,6 @@ double read_utilisation(const Value& where, const Offer& offer) {
   return read_part(where);
 }
 
-double read_uncertainty(const Value& where) {
-  const double share = read<Fraction>(where).value;
-  if (!(share < 1)) where.fail("a share from 0 % to less than 100 %");
-  return share;
-}
-
 }  // namespace
 
 EconomicsSpec read_economics(const Value& where, const Catalogue& catalogue) {
@@ -48,8 +42,10 @@ EconomicsSpec read_economics(const Value& where, const Catalogue& catalogue) {
   if (const auto years = section.maybe("years")) spec.years = read_at_least(*years, 1);
   if (spec.years > 50) section.child("years").fail("at most 50 years");
   if (const auto share = section.maybe("utilisation")) spec.utilisation = read_utilisation(*share, spec.file.offer);
-  if (const auto share = section.maybe("throughput_uncertainty"))
-    spec.throughput_uncertainty = read_uncertainty(*share);
+  if (const auto share = section.maybe("throughput_uncertainty")) {
+    spec.throughput_uncertainty = read<Fraction>(*share).value;
+    if (!(spec.throughput_uncertainty < 1)) share->fail("a share from 0 % to less than 100 %");
+  }
   if (const auto elsewhere = section.maybe("compare_with")) spec.elsewhere = read_elsewhere(*elsewhere, catalogue);
   section.finish();
   return spec;

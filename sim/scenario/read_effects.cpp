@@ -126,13 +126,6 @@ double read_shared_board(const Value& where, const Device& device) {
   return *device.board.slowdown;
 }
 
-/// "best": the interval that failures make the best (scenario/read_scenario.cpp).
-void read_every(const Value& where, Checkpoint& checkpoint) {
-  checkpoint.every_best = where.is_string() && read<std::string>(where) == "best";
-  checkpoint.every = checkpoint.every_best ? 0_s : read<Seconds>(where);
-  if (!checkpoint.every_best && *checkpoint.every == 0_s) where.fail("a time above 0, or \"best\"");
-}
-
 /// At least one of the three rates bounds what is written.
 void read_checkpoint_rates(const Value& where, Section& section, Checkpoint& checkpoint) {
   const auto rate = section.maybe("rate");
@@ -151,7 +144,10 @@ Checkpoint read_checkpoint(const Value& where) {
   Checkpoint checkpoint;
   if (const auto steps = section.maybe("every_steps")) checkpoint.every_steps = read_at_least(*steps, 1);
   if (const auto every = section.maybe("every")) {
-    read_every(*every, checkpoint);
+    // "best": the interval that failures make the best (scenario/read_scenario.cpp).
+    checkpoint.every_best = every->is_string() && read<std::string>(*every) == "best";
+    checkpoint.every = checkpoint.every_best ? 0_s : read<Seconds>(*every);
+    if (!checkpoint.every_best && *checkpoint.every == 0_s) every->fail("a time above 0, or \"best\"");
   }
   if (checkpoint.every.has_value() == checkpoint.every_steps.has_value()) {
     where.fail("either \"every\" (a time) or \"every_steps\"");

@@ -217,16 +217,6 @@ std::vector<Node> read_range(const Value& where) {
   return values;
 }
 
-static void add_setting(Configuration& configuration, const Setting& setting) {
-  for (const auto& [pointer, value] : setting.assignments) {
-    configuration.document.set(pointer, value);
-    configuration.pointers.push_back(pointer);
-  }
-  if (!configuration.name.empty()) configuration.name += ", ";
-  configuration.name += setting.name;
-  configuration.swept.insert(configuration.swept.end(), setting.swept.begin(), setting.swept.end());
-}
-
 static void refuse_too_many(const std::vector<Axis>& axes, const Value& sweep) {
   std::size_t configurations = 1;
   for (const Axis& axis : axes) {
@@ -269,7 +259,14 @@ Configuration Configurations::operator[](std::size_t place) const {
   std::size_t behind = size_;  // configurations of one setting of the axis
   for (const Axis& axis : axes_) {
     behind /= axis.size();
-    add_setting(result, axis[place / behind % axis.size()]);
+    const Setting& setting = axis[place / behind % axis.size()];
+    for (const auto& [pointer, value] : setting.assignments) {
+      result.document.set(pointer, value);
+      result.pointers.push_back(pointer);
+    }
+    if (!result.name.empty()) result.name += ", ";
+    result.name += setting.name;
+    result.swept.insert(result.swept.end(), setting.swept.begin(), setting.swept.end());
   }
   return result;
 }

@@ -29,10 +29,6 @@ bool has_setting(const StrategyChoice& strategy, const char* kind, const char* k
   return strategy.kind == kind && found != strategy.settings.end() && found->second == value;
 }
 
-int ranks_of_a_node(const Scenario& scenario) {
-  return scenario.platform.placement.ranks_per_node(scenario.platform.platform.devices_per_node);
-}
-
 Rows of_gradients(const WhatIfBase& base) {
   const Scenario& scenario = base.scenario;
   const StrategyChoice& strategy = scenario.strategy;
@@ -182,7 +178,8 @@ Values shard_group(const WhatIfBase& base, int ranks) {
 /// As many samples a step: a tensor group has the batch of one rank.
 Rows of_their_groups(const WhatIfBase& base) {
   const StrategyChoice& strategy = base.scenario.strategy;
-  const int of_node = ranks_of_a_node(base.scenario);
+  const PlatformSpec& platform = base.scenario.platform;
+  const int of_node = platform.placement.ranks_per_node(platform.platform.devices_per_node);
   const int shards = of_node / strategy.tensor_parallel;
   const bool makes_groups =
       of_node > 1 && strategy.tensor_parallel == 1 && strategy.shards == 0 && base.scenario.workload.global_batch == 0;

@@ -36,11 +36,6 @@ Seconds evaluation_of(const Scenario& scenario, const TrainingPoint& point, std:
   return static_cast<double>(batches) * slowest * scenario.strategy.accumulation * pass;
 }
 
-/// What tuning took beyond its steps, which train.
-Seconds tuning_of(const TrainingPoint& point) {
-  return point.tuning ? point.tuning->seconds - point.tuning->steps * point.iteration : Seconds(0);
-}
-
 Seconds startup_of(const Scenario& scenario) {
   const RunSpec& spec = *scenario.run;
   if (!spec.initial_broadcast || scenario.platform.ranks == 1) return spec.startup;
@@ -171,13 +166,6 @@ void leave_out_quantiles(WholeRun& run) {
                   EventsLeft::most / 1'000'000));
 }
 
-[[noreturn]] void refuse_endless(const FailureSpec& failures) {
-  throw InputError(failures.place,
-                   fmt::format("runs of at most {} million failures and returns of nodes in all \"simulations\"",
-                               EventsLeft::most / 1'000'000),
-                   "more");
-}
-
 /// The best interval, and the goodput of a run with it.
 void find_best_interval(WholeRun& run, RestartPlan plan, const Pace& pace) {
   plan.interval = best_interval(plan);
@@ -198,7 +186,10 @@ void add_failures(WholeRun& run, const Scenario& scenario, const TrainingPoint& 
       take_quantiles(run, runs);
       return take_survival(run, mean_of(runs));
     } catch (const EventsLeft::NoneLeft&) {
-      refuse_endless(failures);
+      throw InputError(failures.place,
+                       fmt::format("runs of at most {} million failures and returns of nodes in all \"simulations\"",
+                                   EventsLeft::most / 1'000'000),
+                       "more");
     }
   }
   const RestartPlan plan = restart_plan(scenario, point, pace);
@@ -264,7 +255,9 @@ WholeRun whole_run(const Scenario& scenario, const TrainingPoint& point) {
   run.global_batch = scenario.samples_per_step();
   run.steps_per_epoch = spec.samples / run.global_batch;
   run.distinct_share = distinct_share(scenario, run.steps_per_epoch * run.global_batch);
-  run.startup = startup_of(scenario) + std::max(Seconds(0), tuning_of(point));
+  const auto& tuned = point.tuning;  // it took some time beyond its steps, which train
+  const Seconds tuning = tuned ? tuned->seconds - tuned->steps * point.iteration : Seconds(0);
+  run.startup = startup_of(scenario) + std::max(Seconds(0), tuning);
   run.evaluation = evaluation_of(scenario, point, run.global_batch) / spec.evaluate_every;
   const Seconds others = run.evaluation + metrics_of(scenario);
   const auto steps = static_cast<double>(run.steps_per_epoch);
