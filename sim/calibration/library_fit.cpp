@@ -65,7 +65,7 @@ Key key_of(const LibraryFit& fit) {
 LibraryFit fit_of(std::vector<MeasuredTime> rows, const Topology& topology) {
   std::ranges::sort(rows, {}, &MeasuredTime::bytes);
   const auto samples = mapped(rows, [](const MeasuredTime& row) {
-    return TimedSize{row.bytes, std::max(row.time - launching(row), row.time / 10)};
+    return TimedSize{row.bytes, std::max(row.time - launching(row.devices_per_process), row.time / 10)};
   });
   const MeasuredTime& first = rows.front();
   const Library* library = library_of(first, topology);
@@ -144,12 +144,6 @@ namespace {
 
 constexpr const char* of_the_transport = "library";
 
-/// What a host takes to launch NCCL's kernel on one of the devices that a process drives. It launches one after the
-/// other, and a collective is done when the last one that joined it is: on a DGX A100 one of 8 bytes takes 13.8, 16.9,
-/// 20.8, 25.2, 29.5 and 33.7 us on 3 to 8 devices of one process (github.com/NVIDIA/nccl-tests, issue 123), which is
-/// what its ring waits (3.6 + 2 (n - 1) .47 us) and 2.8 us a device, each within 5 %.
-constexpr Seconds launch_of_a_device = Seconds(2.8e-6);
-
 /// Hosts of one device that hold several ranks all the same, joined by a memory that costs next to nothing.
 Topology with_room_for(int ranks, const Topology& topology) {
   Topology hosts = topology;
@@ -177,10 +171,6 @@ const Library* library_of(const MeasuredTime& row, const Topology& topology) {
                      quoted(of_the_transport));
   }
   return find_library(topology.transport.library);
-}
-
-Seconds launching(const MeasuredTime& row) {
-  return row.devices_per_process > 1 ? row.devices_per_process * launch_of_a_device : Seconds(0);
 }
 
 /// Far above any machine, and few enough to be predicted again and again by a fit.

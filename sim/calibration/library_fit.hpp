@@ -87,9 +87,6 @@ void adopt_library(Document& topology, std::span<const MeasuredTime> measurement
 /// InputError at the measurement where it says "library" and the transport has none.
 const Library* library_of(const MeasuredTime& row, const Topology& topology);
 
-/// What launching NCCL's kernels adds where a process drives several devices: the program's, not the library's.
-Seconds launching(const MeasuredTime& row);
-
 /// Where a measurement's ranks sit: the same number on each of `nodes`, or on as few as can be where that is 0. A host
 /// that the topology gives one device may hold several ranks, as mpirun allows; what these send one another costs no
 /// more than the transport's latency.

@@ -97,7 +97,8 @@ void predict_libraries(const Topology& topology, std::span<const MeasuredTime> m
                                           by_message ? Fidelity::message : Fidelity::analytic, how);
     for (const std::size_t row : members) {
       const Seconds alone = latest(clock->completion_times(measurements[row].bytes, all_at(first.ranks, Seconds(0))));
-      times[row] = library.needs != DeviceStack::none ? alone + launching(measurements[row]) : alone;
+      times[row] =
+          library.needs != DeviceStack::none ? alone + launching(measurements[row].devices_per_process) : alone;
     }
   }
 }

@@ -99,11 +99,10 @@ std::string nccl_heading_units() {
 }
 
 std::string nccl_row(const CollectivePoint& point) {
-  constexpr double bytes_of_a_float = 4;
   const Kind kind = kind_of(point.operation);
-  const double elements = std::floor(point.bytes.si() / bytes_of_a_float / (kind.counts_a_share ? point.ranks : 1));
+  const double elements = std::floor(point.bytes.si() / point.type_bytes / (kind.counts_a_share ? point.ranks : 1));
   return fmt::format("{:>12.0f}  {:>12.0f}  {:>8}  {:>6}  {:>6}  {}  {:>6.2f}  {:>6.2f}", point.bytes.si(), elements,
-                     "float", kind.reduction, kind.root == no_root ? no_root : point.root,
+                     point.type, kind.reduction, kind.root == no_root ? no_root : point.root,
                      fitting_time(point.time.si() * 1e6), point.algorithm_bandwidth.si() / 1e9,
                      point.bus_bandwidth.si() / 1e9);
 }

@@ -12,8 +12,7 @@ RoutedSchedule route_request(const CollectiveRequest& request, const Topology& t
   if (!is_library(request.algorithm)) {
     return {request.algorithm.build(shape_of(request, topology, placement, size)), platform, placement};
   }
-  const LibraryJob job{platform, placement, request.algorithm.operation, request.root, request.library.device};
-  return request.library.library->planner(job).plan(size).route();
+  return request.library.library->planner(library_job(request, platform, placement)).plan(size).route();
 }
 
 }  // namespace

@@ -54,7 +54,12 @@ CollectivePoint point(const CollectiveRequest& request, const Schedule& schedule
           name(fidelity),
           folded,
           request.root,
-          schedule.servers};
+          schedule.servers,
+          {},
+          {},
+          {},
+          request.type,
+          number_types().at(request.type)};
 }
 
 /// The clock of one schedule, until another number of keys makes another schedule of it.
@@ -137,7 +142,9 @@ void require_alltoall_within(const CollectiveRequest& request, Fidelity fidelity
 void run_library(const CollectiveRequest& request, Fidelity fidelity, const Platform& platform,
                  const Placement& placement, const Place& place, std::vector<CollectivePoint>& points,
                  Provenance& provenance) {
-  const LibraryJob job{platform, placement, request.algorithm.operation, request.root, request.library.device};
+  const LibraryJob job = library_job(request, platform, placement);
+  const bool drives = request.library.library->needs != DeviceStack::none;
+  const Seconds launch = drives ? launching(request.devices_per_process) : Seconds(0);
   require_alltoall_within(request, fidelity, job, place);
   const auto clock = make_library_clock(*request.library.library, job, fidelity, {request.folding, request.network});
   Schedule any;  // what the bus bandwidth needs to know, which no algorithm changes
@@ -145,13 +152,28 @@ void run_library(const CollectiveRequest& request, Fidelity fidelity, const Plat
   any.ranks = request.ranks;
   for (const Bytes size : request.sizes) {
     const Answer answer = clock->answer(size, all_at(request.ranks, Seconds(0)));
-    points.push_back(point(request, any, fidelity, size, latest(answer.ends), answer.provenance.folded));
+    points.push_back(point(request, any, fidelity, size, latest(answer.ends) + launch, answer.provenance.folded));
     points.back().choice = clock->choice(size);
     provenance.include(answer.provenance);
   }
 }
 
 }  // namespace
+
+const std::map<std::string, int>& number_types() {
+  static const std::map<std::string, int> sizes{{"int8", 1},  {"uint8", 1},    {"f8e4m3", 1}, {"f8e5m2", 1},
+                                                {"half", 2},  {"bfloat16", 2}, {"int32", 4},  {"uint32", 4},
+                                                {"float", 4}, {"int64", 8},    {"uint64", 8}, {"double", 8}};
+  return sizes;
+}
+
+LibraryJob library_job(const CollectiveRequest& request, const Platform& platform, const Placement& placement) {
+  LibraryJob job{platform, placement, request.algorithm.operation, request.root, request.library.device};
+  job.in_place = request.in_place;
+  job.devices_per_process = request.devices_per_process;
+  job.switches_add = number_types().at(request.type) > 1;
+  return job;
+}
 
 Shape shape_of(const CollectiveRequest& request, const Topology& topology, const Placement& placement, Bytes size) {
   Shape shape(request.ranks, request.root);
@@ -238,6 +260,8 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
         {request.algorithm.operation, library != nullptr ? library->name : request.algorithm.name, request.library,
          request.ranks, (request.ranks + per_node - 1) / per_node, has_other_messages(request.library, topology.mpi)});
   }
+  if (request.in_place) settings["in place"] = "true";
+  if (request.devices_per_process > 1) settings["devices a process"] = std::to_string(request.devices_per_process);
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
   if (!request.contributions.empty())

@@ -1,6 +1,7 @@
 // A simulated nccl-tests run: one collective over a range of sizes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,7 +41,16 @@ struct CollectiveRequest {
   LibraryUse library{};            // where `algorithm` is a library
   std::string plain_by_default{};  // why it is not the library that the topology names, where nobody chose
   NetworkSolver network = NetworkSolver::as_it_pays;
+  bool in_place = false;        // of a library: the result lies where the data did,
+  int devices_per_process = 1;  // so many are driven by one process,
+  std::string type = "float";   // and numbers are of this type
 };
+
+/// Bytes of a number of each type, by the names of nccl-tests.
+const std::map<std::string, int>& number_types();
+
+/// What the request's library is asked for.
+LibraryJob library_job(const CollectiveRequest& request, const Platform& platform, const Placement& placement);
 
 /// nccl-tests' sizes: from `least` to `most`, multiplied by `factor` each time. A factor of at least 2 (1 is allowed
 /// where least == most); an empty range is refused by the caller.

@@ -207,8 +207,10 @@ std::vector<const LibraryTimes*> taken_by(const CarriedOut& what, const Transpor
 }
 
 std::string name_of(const LibraryTimes& times) {
-  return fmt::format("{} of {}, {} ranks on {} node{}", name(times.operation), times.library, times.ranks, times.nodes,
-                     times.nodes == 1 ? "" : "s");
+  const int driven = times.devices_per_process;
+  return fmt::format("{} of {}, {} ranks on {} node{}{}", name(times.operation), times.library, times.ranks,
+                     times.nodes, times.nodes == 1 ? "" : "s",
+                     driven > 1 ? fmt::format(", {} of a process", driven) : "");
 }
 
 /// The entry of library_times that a pointer goes into.

@@ -192,6 +192,14 @@ PastedInto pasted_into(const Scenario& scenario) {
   return into;
 }
 
+}  // namespace
+
+Node unpasted_strategy(const Value& strategy, const Scenario& scenario, const Catalogue& catalogue) {
+  return unpaste(strategy, pasted_into(scenario), catalogue.reader()).strategy;
+}
+
+namespace {
+
 StrategyChoice read_strategy_of(const Value& where, const Launch& launch, const Scenario& scenario,
                                 const Catalogue& catalogue) {
   const Pasted pasted = unpaste(where, pasted_into(scenario), catalogue.reader());

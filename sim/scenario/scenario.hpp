@@ -261,4 +261,7 @@ bool only_jitters(const Scenario& scenario);
 /// `where` is the root of a scenario document without "sweep" (scenario/sweep.hpp).
 Scenario read_scenario(const Value& where, const Catalogue& catalogue);
 
+/// The "strategy" that it was read from, with settings of its own in place of what is pasted there.
+Node unpasted_strategy(const Value& strategy, const Scenario& scenario, const Catalogue& catalogue);
+
 }}  // namespace farandole::scenario

@@ -31,6 +31,8 @@ std::vector<Bytes> link_bytes(const RoutedSchedule& routed, Bytes size) {
       });
     }
   }
+  for (std::size_t link = 0; link < routed.added_in_switches().size(); ++link)
+    all[link] /= routed.added_in_switches()[link];
   return all;
 }
 

@@ -68,6 +68,8 @@ struct CollectivePoint {
   std::optional<LibraryChoice> choice{};  // where `algorithm` is a library
   std::optional<Band> band{};             // seconds, of what a library picks: by what measurements were missed by
   std::vector<LinkUse> links{};           // the busiest, where they were asked for
+  std::string type = "float";             // of the numbers, by nccl-tests' names
+  int type_bytes = 4;
 
   /// What was measured has no fidelity, and is never folded.
   static void fields(auto& point, auto& visit) {
@@ -86,6 +88,8 @@ struct CollectivePoint {
     visit.part(point.band);
     visit("links", point.links, {.stated = !point.links.empty(), .in_rows = false});
     visit.unwritten(point.root);
+    visit.unwritten(point.type);
+    visit.unwritten(point.type_bytes);
   }
 };
 

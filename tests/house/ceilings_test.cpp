@@ -10,8 +10,8 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 76'329;
-constexpr std::ptrdiff_t most_types = 1'007;
+constexpr std::ptrdiff_t most_lines = 75'520;
+constexpr std::ptrdiff_t most_types = 1'002;
 constexpr double room = 0.01;  // above what is there
 
 std::ptrdiff_t lines_of_the_library() {

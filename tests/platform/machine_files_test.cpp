@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Nics{"aws-p3.16xlarge", 8, 1, 25, jumbo_payload}, Nics{"aws-p4d", 8, 4, 100, 8192.0 / 8274},
                     Nics{"hgx-h100", 8, 8, 400, infiniband_payload}, Nics{"hgx-h200", 8, 8, 400, infiniband_payload},
                     Nics{"hgx-b200", 8, 8, 400, infiniband_payload}, Nics{"eos", 8, 8, 400, infiniband_payload},
-                    Nics{"gb200-nvl72", 72, 36, 800, infiniband_payload}, Nics{"mi300x-8", 8, 8, 400, 4096.0 / 4178},
+                    Nics{"gb200-nvl72", 72, 72, 400, infiniband_payload}, Nics{"mi300x-8", 8, 8, 400, 4096.0 / 4178},
                     Nics{"frontier", 8, 4, 200, 4096.0 / 4178}, Nics{"leonardo", 4, 4, 100, infiniband_payload},
                     Nics{"edge-wan", 1, 1, 0.1, tcp_payload}, Nics{"lab-star", 1, 1, 0.1, 1448.0 / 1514},
                     Nics{"lab-star-2", 2, 1, 0.1, 1448.0 / 1514}),

@@ -35,6 +35,9 @@ struct CollectiveArguments {
   std::string segments = "0";
   std::string placement = "by_slot";
   std::string contributions;
+  std::string devices_per_process = "1";
+  std::string type = "float";
+  bool in_place = false;
   std::string condition = "{}";
   ServerOptions servers;
   std::string fidelity = "flow";
@@ -112,7 +115,24 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
           arguments.cost.most(),
           {},
           {},
-          arguments.cost.solver()};
+          arguments.cost.solver(),
+          arguments.in_place,
+          whole_number("--devices-per-process", arguments.devices_per_process, 1, ranks),
+          arguments.type};
+}
+
+/// Algorithms move bytes, whatever they are, and whoever drives their devices.
+void refuse_of_libraries_alone(const CollectiveArguments& arguments, const CollectiveRequest& request) {
+  if (!number_types().contains(arguments.type)) {
+    std::vector<std::string> known;
+    for (const auto& [type, bytes] : number_types()) known.push_back(type);
+    refuse_option("--type", "a type of nccl-tests", arguments.type, suggestion(arguments.type, known));
+  }
+  const Library* library = request.library.library;
+  if (library != nullptr && library->needs != DeviceStack::none) return;
+  if (arguments.in_place) refuse_option("--in-place", "NCCL or RCCL as the --algorithm", request.algorithm.name);
+  if (request.devices_per_process > 1)
+    refuse_option("--devices-per-process", "NCCL or RCCL as the --algorithm", request.algorithm.name);
 }
 
 /// What was typed, as far as results depend on it.
@@ -130,6 +150,9 @@ std::string typed_collective(const CollectiveArguments& arguments) {
   add("--segments", arguments.segments, "0");
   add("--placement", arguments.placement, "by_slot");
   add("--contributions", arguments.contributions, "");
+  add("--devices-per-process", arguments.devices_per_process, "1");
+  add("--type", arguments.type, "float");
+  if (arguments.in_place) line += " --in-place";
   add("--fidelity", arguments.fidelity, "flow");
   add("--network", arguments.cost.network, "");
   return line + arguments.servers.typed();
@@ -167,6 +190,7 @@ void add_bands(std::vector<CollectivePoint>& points, const CollectiveRequest& re
   row.algorithm = request.algorithm.name;
   row.ranks = request.ranks;
   row.nodes = static_cast<int>(nodes.size());
+  row.devices_per_process = request.devices_per_process;
   for (CollectivePoint& point : points) {
     row.operation = point.operation;
     row.bytes = point.bytes;
@@ -192,6 +216,7 @@ void simulate_collective(const CollectiveArguments& arguments) {
     const Device device = catalogue.device(topology.device, topology_option.value());
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
+  refuse_of_libraries_alone(arguments, wanted);
   check_files(arguments, catalogue);
   Provenance provenance;
   auto points = arguments.cost.within(
@@ -231,6 +256,26 @@ void add_sizes(CLI::App& command, CollectiveArguments& arguments) {
   command.add_option("-f,--stepfactor", arguments.factor, "factor from size to size")
       ->type_name("N")
       ->capture_default_str();
+  command
+      .add_option("--contributions", arguments.contributions,
+                  "relative sizes of the ranks' contributions, where they differ: 1,2,0.5,...")
+      ->type_name("LIST");
+}
+
+/// How nccl-tests would run it.
+void add_run_of_library(CLI::App& command, CollectiveArguments& arguments) {
+  command
+      .add_option("--devices-per-process", arguments.devices_per_process,
+                  "devices that one process drives (-g of nccl-tests), of NCCL and RCCL")
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--type", arguments.type,
+                  "of the numbers: float, half, bfloat16, int8, ...; switches add up none of one byte")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  command.add_flag("--in-place", arguments.in_place,
+                   "the result lies where the data did, of NCCL and RCCL (nccl-tests prints both)");
 }
 
 }  // namespace
@@ -261,10 +306,7 @@ void add_collective(CLI::App& app) {
   command->add_option("--segments", arguments->segments, "segments of a pipelined algorithm; 0: as it sees fit")
       ->type_name("N")
       ->capture_default_str();
-  command
-      ->add_option("--contributions", arguments->contributions,
-                   "relative sizes of the ranks' contributions, where they differ: 1,2,0.5,...")
-      ->type_name("LIST");
+  add_run_of_library(*command, *arguments);
   command
       ->add_option("--condition", arguments->condition,
                    "the state of the topology's links, an object as in a topology file")

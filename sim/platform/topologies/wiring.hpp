@@ -23,7 +23,7 @@ inline constexpr int most_cables = 1 << 21;
 inline constexpr int most_cables_together = 1 << 16;
 /// The ways between all pairs of them are kept.
 inline constexpr int most_devices_of_node = 512;
-inline constexpr int most_nics_of_node = 64;
+inline constexpr int most_nics_of_node = 512;
 
 /// Fails at `where` where there are more of them than that.
 inline void require_size(Count switches, Count cables, const Value& where) {

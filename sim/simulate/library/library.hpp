@@ -45,7 +45,11 @@ struct LibraryJob {
   bool contention = true;
   bool in_place = false;        // the result lies where the data did
   int devices_per_process = 1;  // that one process drives: what was measured of one says nothing of the other
+  bool switches_add = true;     // numbers of its type (NCCL, src/enqueue.cc: ncclNvlsSupported)
 };
+
+/// What launching its kernels adds where one process drives several devices: the program's, not the library's.
+Seconds launching(int devices_per_process);
 
 /// What a library does for one size.
 struct LibraryPlan {

@@ -277,7 +277,7 @@ NcclMessages NcclModel::messages(NcclProtocol protocol, double share) const {
     messages.most = BytesPerSecond(1e9 * most);
     if (is_short) messages.inside = Seconds(1e-6 * devices_.ll_hop);
   }
-  const double counted = graph_.nics * nic_ / graph_.ranks_per_node();
+  const double counted = graph_.nics * nic_ / graph_.fewest_per_node;
   if (is_newer() && graph_.nodes > 1) {  // eight B300 have all 96 GB/s of a NIC: posting chunk by chunk limits nothing
     messages.chunk = Bytes::infinity();
     messages.wire = BytesPerSecond(1e9 * counted);

@@ -94,6 +94,7 @@ NcclModel::NcclModel(const NcclTuning& tuning, const ChannelGraph& graph, Operat
       capability_(capability),
       in_place_(use.in_place),
       by_one_process_(use.by_one_process),
+      switches_add_(use.switches_add),
       devices_(generations.at(family_of(capability))),
       scale_(static_cast<std::size_t>(std::min(graph.nodes, 3) - 1)),
       generation_(std::max<std::size_t>(family_of(capability), 1) - 1) {

@@ -131,6 +131,7 @@ BytesPerSecond nvlink_rate(int capability);
 struct NcclUse {
   bool in_place = false;        // the result lies where the data did
   bool by_one_process = false;  // which drives all devices, and launches for one after the other
+  bool switches_add = true;     // numbers of that type
 };
 
 class NcclModel {
@@ -227,6 +228,7 @@ class NcclModel {
   int capability_;
   bool in_place_;
   bool by_one_process_;
+  bool switches_add_;
   const NcclGeneration& devices_;
   std::size_t scale_;       // in PerScale
   std::size_t generation_;  // in PerGeneration

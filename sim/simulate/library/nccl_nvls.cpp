@@ -60,8 +60,8 @@ NcclCost NcclModel::nvls_cost(NcclAlgorithm algorithm, NcclProtocol protocol) co
   const bool is_between = algorithm == NcclAlgorithm::nvls_tree;
   const bool adds_up = !is_between && graph_.nodes > 1 && adds_up_between() && tuning_.collnet->nvls_net > 0 &&
                        graph_.most_per_node() <= tuning_.collnet->most_by_chain;
-  const bool is_there = tuning_.nvls && capability_ >= 90 && graph_.is_switched && graph_.nvlinks > 0 &&
-                        std::min(graph_.fewest_per_node, nvls_heads()) > 1 &&
+  const bool is_there = tuning_.nvls && switches_add_ && capability_ >= 90 && graph_.is_switched &&
+                        graph_.nvlinks > 0 && std::min(graph_.fewest_per_node, nvls_heads()) > 1 &&
                         (adds_up || is_between == (graph_.nodes > 1));
   if (!is_there || operation_ != Operation::allreduce || protocol != NcclProtocol::simple) return {};
   double hops = tuning_.nvls->inside;
@@ -87,8 +87,8 @@ double NcclModel::nvls_rate(NcclAlgorithm algorithm, NcclNvlsRate counted) const
 }
 
 int NcclModel::nvls_heads() const {
-  if (graph_.nodes > 1) return std::min(graph_.ranks_per_node(), graph_.nics);
-  return std::min(graph_.ranks_per_node(), most_heads);
+  const int most = std::min(graph_.ranks_per_node(), most_heads);
+  return graph_.nodes > 1 ? std::min(most, graph_.nics) : most;
 }
 
 int NcclModel::nvls_channels() const {

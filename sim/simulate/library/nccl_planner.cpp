@@ -21,7 +21,8 @@ struct NcclCommunicator {
         job(of),
         nvlink(nvlink_rate(of.device.compute_capability)),
         graph(survey_channels(of.platform, of.placement, nvlink, of.scale.rate)),
-        model(*tuning, graph, of.operation, of.device.compute_capability, {of.in_place, of.devices_per_process > 1}),
+        model(*tuning, graph, of.operation, of.device.compute_capability,
+              {of.in_place, of.devices_per_process > 1, of.switches_add}),
         share(measured_share({*tuning, graph, of})),
         root(static_cast<int>(std::ranges::find(graph.order, of.root) - graph.order.begin())) {}
   NcclCommunicator(const NcclCommunicator&) = delete;  // the model refers to the graph

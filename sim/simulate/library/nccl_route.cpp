@@ -229,7 +229,14 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
                                 capacities));
     }
   }
-  return on_links_of(job.platform, {layout->schedule, std::move(legs), std::move(capacities)});
+  RoutedSchedule routed = on_links_of(job.platform, {layout->schedule, std::move(legs), std::move(capacities)});
+  if (!is_nvls(choice.algorithm) && !is_collnet(choice.algorithm)) return routed;
+  std::vector<double> added(routed.capacities().size(), 1);
+  for (const auto& [ends, hop] : layout->hops) {
+    for (const int link : hop.first.links) added[as_index(link)] = added_in_switches(job, choice, as_index(link));
+  }
+  routed.add_in_switches(std::move(added));
+  return routed;
 }
 
 /// From so many messages on their ways are worked out when they are asked for, which ranks that are alike spare.
@@ -256,7 +263,7 @@ RoutedSchedule route_many_messages(const NcclJob& job, Schedule schedule, const 
   transport.send_window = transport.burst = Bytes(0);
   transport.handshakes.reset();
   platform.flow_rate = BytesPerSecond::infinity();
-  const double sharing = static_cast<double>(job.graph.ranks_per_node()) / job.graph.nics;
+  const double sharing = static_cast<double>(job.graph.fewest_per_node) / job.graph.nics;
   for (int node = 0; node < platform.nodes; ++node) {
     for (const auto& nic : platform.node.nics) {
       for (const int offset : {nic.up, nic.down}) {

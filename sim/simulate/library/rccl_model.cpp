@@ -330,7 +330,7 @@ NcclMessages RcclModel::messages() const {
   };
   const Seconds half(1e-6 * posting(NcclProtocol::simple) / 2);
   const double counted =
-      tried_rate(tried_between(70, 70), graph_.nic.si() / 1e9) * graph_.nics / graph_.ranks_per_node();
+      tried_rate(tried_between(70, 70), graph_.nic.si() / 1e9) * graph_.nics / graph_.fewest_per_node;
   // Eight MI355X have 46 of a NIC's 50 GB/s: posting chunk by chunk limits nothing.
   return {BytesPerSecond(1e9 * bus_), waiting(graph_.inside),
           waiting(LinkClass::net),    {half, half},

@@ -53,6 +53,24 @@ PastedKey prefetch_bucket_size() {
           }};
 }
 
+/// To the hosts' memory, which update all of it.
+PastedKey offload_optimizer() {
+  return {"offload_optimizer", [](const Value& value, Translation& translation) {
+            Section section(value);
+            const Value device = section.child("device");
+            const auto name = read<std::string>(device);
+            if (name != "cpu" && name != "none") device.fail("cpu or none: no other is simulated");
+            if (const auto ratio = section.maybe("ratio"); ratio && read<double>(*ratio) != 1)
+              ratio->fail("1: an update of which devices do a part is not simulated");
+            for (const char* key :
+                 {"nvme_path", "pin_memory", "buffer_count", "fast_init", "pipeline_read", "pipeline_write"}) {
+              if (const auto other = section.maybe(key)) translation.ignore(*other);
+            }
+            section.finish();
+            if (name == "cpu") translation.set("offload_optimizer", true, device);
+          }};
+}
+
 std::vector<PastedKey> zero_keys() {
   std::vector<PastedKey> keys{stage(),
                               sets("overlap_comm", "overlap_comm"),
@@ -61,9 +79,10 @@ std::vector<PastedKey> zero_keys() {
                               mics_shard_size(),
                               prefetch_bucket_size(),
                               only("allgather_partitions", 1),
-                              only("zero_hpz_partition_size", 1)};
+                              only("zero_hpz_partition_size", 1),
+                              offload_optimizer()};
   add_rows(keys, not_simulated,
-           "offload_param offload_optimizer cpu_offload cpu_offload_params zero_quantized_weights "
+           "offload_param cpu_offload cpu_offload_params zero_quantized_weights "
            "zero_quantized_nontrainable_weights zero_quantized_gradients zeropp_loco_param "
            "mics_hierarchical_params_gather stage3_use_all_reduce_for_fetch_params legacy_stage1");
   add_rows(keys, free_of_charge,
@@ -152,6 +171,11 @@ std::vector<PastedKey> deepspeed_keys() {
 }
 
 }  // namespace
+
+void refuse_unknown_of_deepspeed(const Value& pasted) {
+  refuse_unknown(pasted, deepspeed_keys());
+  if (const auto zero = pasted.member("zero_optimization")) refuse_unknown(*zero, zero_keys());
+}
 
 void translate_deepspeed(const Value& pasted, Translation& translation) {
   Section section(pasted);

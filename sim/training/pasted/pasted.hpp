@@ -36,4 +36,7 @@ struct Pasted {
 /// `strategy`: as it stands in the scenario; as it is where nothing was pasted. `text`: reads the files it names.
 Pasted unpaste(const Value& strategy, const PastedInto& into, const TextReader& text);
 
+/// InputError for a key that DeepSpeed's configuration has not, whatever it says otherwise.
+void refuse_unknown_of_deepspeed(const Value& pasted);
+
 }}  // namespace farandole::training

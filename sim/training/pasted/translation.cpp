@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace training {
 namespace {
@@ -48,12 +49,18 @@ void Translation::set_usual(const std::string& key, decltype(Node::value) value,
   std::get<Node::Object>(pasted_.strategy.value).push_back({key, std::move(node)});
 }
 
+void refuse_unknown(const Value& object, std::span<const PastedKey> keys) {
+  const std::vector<std::string> known = mapped(keys, &PastedKey::name);
+  for (const auto& [name, value] : object.members()) {
+    if (std::ranges::find(known, name) == known.end())
+      object.fail("a key that is known", quoted(name), suggestion(name, known));
+  }
+}
+
 void translate(const Value& object, std::span<const PastedKey> keys, Translation& translation) {
-  std::vector<std::string> known;
-  for (const PastedKey& key : keys) known.push_back(key.name);
+  refuse_unknown(object, keys);
   for (const auto& [name, value] : object.members()) {
     const auto row = std::ranges::find(keys, name, &PastedKey::name);
-    if (row == keys.end()) object.fail("a key that is known", quoted(name), suggestion(name, known));
     const auto* text = std::get_if<std::string>(&value.node().value);
     if (text == nullptr || *text != "auto") row->take(value, translation);
   }

@@ -36,6 +36,8 @@ struct PastedKey {
   std::function<void(const Value&, Translation&)> take;
 };
 
+/// InputError for a member without a row.
+void refuse_unknown(const Value& object, std::span<const PastedKey> keys);
 /// Every member by its row; "auto", which other programs fill in, says nothing.
 void translate(const Value& object, std::span<const PastedKey> keys, Translation& translation);
 
