@@ -51,6 +51,11 @@ TEST(Pasted, DeepSpeedsConfigurationIsWhatItsSettingsAre) {
             iteration(R"({"kind": "zero", "stage": 3, "shard_group": 8})"));
 }
 
+TEST(Pasted, DeepSpeedsOptimizerOnTheHostIsTheSettingOfThatName) {
+  EXPECT_EQ(iteration(deepspeed(R"({"stage": 2, "offload_optimizer": {"device": "cpu", "pin_memory": true}})")),
+            iteration(R"({"kind": "zero", "stage": 2, "overlap_comm": false, "offload_optimizer": true})"));
+}
+
 /// overlap_comm is true by default of stage 3 only.
 TEST(Pasted, DeepSpeedsDefaultsAreItsOwn) {
   EXPECT_EQ(iteration(deepspeed(R"({"stage": 2})")),
@@ -91,8 +96,10 @@ TEST(Pasted, FilesAreReadAsTheyAre) {
 
 TEST(Pasted, WhatIsNotSimulatedIsRefusedByName) {
   const auto error = [](const std::string& strategy) { return test::error_of(llama(strategy)); };
-  EXPECT_THAT(error(deepspeed(R"({"stage": 2, "offload_optimizer": {"device": "cpu"}})")),
-              AllOf(HasSubstr("/strategy/deepspeed/zero_optimization/offload_optimizer"), HasSubstr("not simulated")));
+  EXPECT_THAT(error(deepspeed(R"({"stage": 2, "offload_optimizer": {"device": "nvme"}})")),
+              AllOf(HasSubstr("/strategy/deepspeed/zero_optimization/offload_optimizer/device"),
+                    HasSubstr("expected cpu or none: no other is simulated")));
+  EXPECT_THAT(error(deepspeed(R"({"stage": 3, "offload_param": {"device": "cpu"}})")), HasSubstr("no offload_param"));
   EXPECT_THAT(error(deepspeed(R"({"stage": 3, "zero_hpz_partition_size": 8})")), HasSubstr("zero_hpz_partition_size"));
   EXPECT_THAT(error(deepspeed(R"({"stage": 3}, "amp": {"enabled": true})")), HasSubstr("no amp"));
   EXPECT_THAT(error(accelerate(R"({"fsdp_auto_wrap_policy": "SIZE_BASED_WRAP"})")),

@@ -168,7 +168,7 @@ TEST(NodeMatrix, BecomesTheNodeOfAMachineThatRuns) {
 std::string adapter(const std::string& name, const std::string& state, int rate, const std::string& layer) {
   return fmt::format(
       "CA '{}'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tPort 1:\n\t\tState: {}\n\t\tPhysical state: LinkUp\n"
-      "\t\tRate: {}\n\t\tBase lid: 30\n\t\tLink layer: {}\n",
+      "\t\tRate: {}\n\t\tBase lid: 30\n\t\tPort GUID: 0x946dae0300a6e3f0\n\t\tLink layer: {}\n",
       name, state, rate, layer);
 }
 

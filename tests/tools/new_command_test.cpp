@@ -174,6 +174,23 @@ TEST(NewFromLaunchLine, NamesABatchOfWhichNobodyKnowsWhoseItIs) {
               HasSubstr("Not used: --training.seq_len 4096"));
 }
 
+/// Without a stage DeepSpeed shards nothing; what it would not know is none of its configurations.
+TEST(NewFromLaunchLine, ADeepSpeedFileWithoutAStageIsDdpWithItsPassesOrRefused) {
+  const PastedPlace pasted;
+  int number = 0;
+  const auto made = [&](const std::string& keys) {
+    pasted.place.write("ds.json", "{" + keys + R"("bf16": {"enabled": true}, "train_micro_batch_size_per_gpu": 2})");
+    return pasted.place.farandole("new ds-job" + std::to_string(++number) +
+                                  ".json --model bert_base --machine hgx-h100 --ranks 8 --strategy ds.json </dev/null");
+  };
+  EXPECT_EQ(made(R"("gradient_accumulation_steps": 4, )").status, 0);
+  EXPECT_THAT(test::contents(pasted.place.folder() / "ds-job1.json"),
+              AllOf(HasSubstr("\"kind\": \"ddp\""), HasSubstr("\"accumulation\": 4")));
+  EXPECT_THAT(made(R"("zero_optimisation": {"stage": 2}, )").err, HasSubstr("did you mean \"zero_optimization\"?"));
+  EXPECT_THAT(made(R"("zero_optimization": {"stage": "2"}, )").err,
+              HasSubstr("ds.json:1: /zero_optimization/stage: expected 0, 1, 2 or 3, got \"2\""));
+}
+
 TEST(NewFromLaunchLine, FillsNodesAsTheLineDoes) {
   const PastedPlace pasted;
   EXPECT_THAT(pasted.written("--launch 'srun -N 4 --ntasks-per-node 4 python t.py'", "resnet50"),

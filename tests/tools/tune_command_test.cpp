@@ -125,6 +125,21 @@ TEST_F(Tune, OfDeepspeedsOwnFileGivesByHandWhatItPrints) {
   EXPECT_THAT(set, HasSubstr("/strategy/deepspeed/gradient_accumulation_steps"));
 }
 
+TEST_F(Tune, OfAFileThatIsNamedTunesWhatItSays) {
+  place.write("accelerate.yaml",
+              "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 16\nnum_machines: 2\nfsdp_config:\n"
+              "  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_backward_prefetch: NO_PREFETCH\n");
+  Json scenario = Json::parse(fsdp);
+  scenario["strategy"] = {{"kind", "fsdp"}, {"accelerate", "accelerate.yaml"}};
+  place.write("s.json", scenario.dump());
+  keeps_its_laws("s.json");
+  EXPECT_THAT(asked("s.json").at("best").at(0).at("set").dump(), HasSubstr("/strategy/"));
+  place.write("ds.json", R"({"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})");
+  scenario["strategy"] = {{"kind", "zero"}, {"deepspeed", "ds.json"}};
+  place.write("s.json", scenario.dump());
+  keeps_its_laws("s.json");
+}
+
 TEST_F(Tune, OfASweepTakesTheLastConfigurationAndSaysHowToRunIt) {
   Json scenario = Json::parse(ddp);
   scenario["sweep"] = {{"/platform/ranks", {8, 32}}, {"/workload/batch_per_rank", {16, 32}}};
@@ -240,11 +255,19 @@ TEST_F(Tune, UsesTheKeysThatTheScenarioHas) {
 TEST_F(Tune, KeepsToItsBudgetAndSaysSo) {
   place.write("s.json", fsdp);
   const Json all = asked("s.json");
-  const Json some = asked("s.json", "--budget '1 s'");
+  const Json some = asked("s.json", "--budget '100 ms'");
   EXPECT_FALSE(all.at("is_cut_short"));
   EXPECT_TRUE(some.at("is_cut_short"));
   EXPECT_LT(some.at("runs"), all.at("runs"));
-  EXPECT_THAT(place.farandole("tune s.json --budget '1 s'").out, HasSubstr("cut short by --budget"));
+  EXPECT_THAT(place.farandole("tune s.json --budget '100 ms'").out, HasSubstr("cut short by --budget"));
+}
+
+/// Estimates of folded jobs are many times too high; what runs were seen to take decides.
+TEST_F(Tune, OfManyRanksIsNotCutShortByEstimates) {
+  place.write("s.json", fsdp);
+  const test::Finished done = place.farandole("tune s.json --set /platform/ranks=1024");
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, Not(HasSubstr("cut short by --budget")));
 }
 
 TEST_F(Tune, SaysWhereThereIsNothingToChange) {

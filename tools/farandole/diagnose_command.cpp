@@ -37,6 +37,7 @@ struct DiagnoseArguments {
 constexpr double worth_a_row = 0.005;  // of what is not likely
 constexpr std::size_t least_rows = 5;
 constexpr double needs_no_more = 0.95;
+constexpr double width_of_95 = 1.53;                  // of an 80 % interval, of a normal distribution
 constexpr double likely_enough = 0.5;                 // to call a job healthy
 constexpr std::size_t most_shown_of_an_option = 300;  // characters; JSON has all
 
@@ -131,12 +132,18 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
     sentences.emplace_back("Nothing of what is known here explains that: is the scenario the job that was measured?");
   } else if (likely.name == healthy_name) {
     const Interval& band = answer.bands.front();
-    const bool is_inside = band.low <= first.seconds && first.seconds <= band.high;
-    const bool is_likely = is_inside && likely.probability >= likely_enough;
-    sentences.push_back(is_likely
-                            ? fmt::format("That is as it should be, as likely as {}.", how_sure(likely.probability))
-                            : fmt::format("No cause stands out: that nothing is wrong is as likely as {}.",
-                                          how_sure(likely.probability)));
+    const auto is_inside = [&](double width) {
+      return first.seconds >= expected * std::pow(band.low / expected, width) &&
+             first.seconds <= expected * std::pow(band.high / expected, width);
+    };
+    const std::string sure = how_sure(likely.probability);
+    const bool is_likely = is_inside(1) && likely.probability >= likely_enough;
+    sentences.push_back(is_likely ? "That is as it should be, as likely as " + sure + "."
+                        : is_inside(width_of_95)
+                            ? "That is within what may be, and no cause stands out: that nothing is wrong is as likely "
+                              "as " +
+                                  sure + "."
+                            : "No cause stands out: that nothing is wrong is as likely as " + sure + ".");
   } else {
     sentences.push_back(
         fmt::format("The likeliest cause: {}, {}.", with_severity(likely), how_sure(likely.probability)));

@@ -281,6 +281,21 @@ void import_file(const ImportArguments& arguments) {
   std::cerr << imported.found << "\n";
 }
 
+void add_machine_options(CLI::App& command, ImportArguments& arguments) {
+  command.add_option("--topology", arguments.topology, "of a node's matrix: the machine it is like, with its network")
+      ->type_name("NAME");
+  command.add_option("--nic", arguments.nic, "of a node's matrix: what a NIC carries; else as that machine's")
+      ->type_name("RATE");
+  command
+      .add_option("--ibstat", arguments.ibstat,
+                  "of a node's matrix: what ibstat or ibstatus prints there, for the rate of NICs and which are up")
+      ->type_name("FILE");
+  command
+      .add_option("--lspci", arguments.lspci,
+                  "of a node's matrix: what lspci -vv prints there for root, for the links of GPUs and NICs to PCIe")
+      ->type_name("FILE");
+}
+
 }  // namespace
 
 void add_import(CLI::App& app) {
@@ -305,18 +320,7 @@ void add_import(CLI::App& app) {
       ->type_name("NAME");
   command->add_option("--variant", arguments->variant, "of the model")->type_name("NAME");
   command->add_option("--batch", arguments->batch, "of a trace: the batch of one rank (default: 1)")->type_name("N");
-  command->add_option("--topology", arguments->topology, "of a node's matrix: the machine it is like, with its network")
-      ->type_name("NAME");
-  command->add_option("--nic", arguments->nic, "of a node's matrix: what a NIC carries; else as that machine's")
-      ->type_name("RATE");
-  command
-      ->add_option("--ibstat", arguments->ibstat,
-                   "of a node's matrix: what ibstat or ibstatus prints there, for the rate of NICs and which are up")
-      ->type_name("FILE");
-  command
-      ->add_option("--lspci", arguments->lspci,
-                   "of a node's matrix: what lspci -vv prints there for root, for the links of GPUs and NICs to PCIe")
-      ->type_name("FILE");
+  add_machine_options(*command, *arguments);
   command->footer(
       "Example:\n"
       "  farandole import topo.txt --topology hgx-h100 --ibstat ibstat.txt --output my-machine.json\n"

@@ -222,6 +222,10 @@ std::string put_pcie(const NodeMatrix& matrix, const Ports& ports, Document& top
   topology.set(where + "/sockets", std::to_string(sockets));
   topology.set(where + "/devices_per_switch", std::to_string(*of_switch));
   if (sockets == 1) topology.remove(where + "/interconnect");
+  if (sockets > 1 && !topology.find(where + "/interconnect")) {
+    refuse_cell(matrix.rows.front().place, "a --topology whose sockets are joined at a known rate, as dgx-a100's",
+                fmt::format("{} sockets, and one whose nodes have one", sockets));
+  }
   std::vector<std::string> places;
   for (const std::size_t nic : nics) {
     std::size_t nearest = 0;

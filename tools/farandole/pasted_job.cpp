@@ -15,6 +15,7 @@
 #include "job_options.hpp"
 #include "report/record.hpp"
 #include "toml.hpp"
+#include "training/pasted/pasted.hpp"
 
 namespace farandole {
 namespace {
@@ -75,7 +76,11 @@ std::string inlined(const nlohmann::ordered_json& object) {
 
 /// A stage 0 or none is what ddp does.
 void take_deepspeed_file(PastedJob& job, const Document& file) {
+  const auto stage = file.find("/zero_optimization/stage");
+  if (stage && stage->is_string()) stage->fail("0, 1, 2 or 3");
+  const int passes = std::max(1, count_at(file, "/gradient_accumulation_steps"));
   if (count_at(file, "/zero_optimization/stage") == 0) {
+    refuse_unknown_of_deepspeed(file.root());
     job.strategy = "ddp";
   } else {
     job.strategy = "zero";
@@ -89,12 +94,12 @@ void take_deepspeed_file(PastedJob& job, const Document& file) {
   take_first(job.optimizer, optimizer_named(word_at(file, "/optimizer/type")));
   if (count_at(file, "/gradient_accumulation_steps") > 0) {
     std::erase_if(job.settings, [](const auto& setting) { return setting.first == "accumulation"; });
+    if (job.strategy == "ddp") add_passes(job, passes, where_at(file, "/gradient_accumulation_steps"));
   }
   const auto take_batch = [&](int samples, const char* key) {
     take_first(job, job.batch, samples, "/workload/batch_per_rank", where_at(file, key));
   };
   take_batch(count_at(file, "/train_micro_batch_size_per_gpu"), "/train_micro_batch_size_per_gpu");
-  const int passes = std::max(1, count_at(file, "/gradient_accumulation_steps"));
   if (const int all = count_at(file, "/train_batch_size"); all > 0 && job.ranks > 0) {
     take_batch(std::max(1, all / job.ranks / passes), "/train_batch_size");
   }
@@ -352,7 +357,9 @@ PastedJob pasted_job(const std::string& launch, const std::string& strategy, int
   for (const char* part : {"/strategy", "/workload"}) {
     if (!source.empty()) job.origins[part] = source;
   }
-  std::ranges::copy(options.left(), std::back_inserter(job.unused));
+  for (const std::string& left : options.left()) {
+    if (std::ranges::find(job.unused, left) == job.unused.end()) job.unused.push_back(left);
+  }
   return job;
 }
 

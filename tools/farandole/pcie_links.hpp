@@ -12,8 +12,8 @@
 namespace farandole {
 
 /// Puts the rate of the GPUs' links, read from `file`, in the place of a topology's, and that of the NICs' where it is
-/// less than that and than what they have; and says in a line what was found. InputError where the text is no such listing, has other
-/// numbers of GPUs or NICs than the topology's node, or links that are not alike.
+/// less than that and than what they have; and says in a line what was found. InputError where the text is no such
+/// listing, has other numbers of GPUs or NICs than the topology's node, or links that are not alike.
 std::string put_pcie_links(const std::string& text, const std::string& file, Document& topology);
 
 }  // namespace farandole

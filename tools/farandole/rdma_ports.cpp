@@ -60,7 +60,8 @@ std::map<std::string, RdmaPort> read_rdma_ports(const std::string& text, const s
     ++number;
     const auto [key, value] = key_and_value(line);
     const bool begins = begins_adapter(line);
-    if (begins || key.starts_with("Port ")) keep();
+    const bool is_port = key.starts_with("Port ") && key.find_first_not_of("0123456789", 5) == std::string::npos;
+    if (begins || is_port) keep();  // "Port 1:", not "Port GUID:"
     if (begins) adapter = quoted_name(line).value_or("");
     // ibstat's words and ibstatus's.
     if (key == "State" || key == "state") port.is_active = value == "Active" || value.ends_with(": ACTIVE");

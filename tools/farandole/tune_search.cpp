@@ -27,6 +27,7 @@ constexpr int rounds = 2;
 /// A run of a search with its process takes up to so many times what cost_of says: DDP and Horovod on 512 to 4,096
 /// ranks of eos.
 constexpr double times_the_estimate = 6;
+constexpr double least_of_the_estimate = 0.05;
 constexpr double runs_of_a_row = 3;  // with bands
 constexpr double runs_of_a_waterfall = 10;
 constexpr double share_of_the_search = 0.7;  // of the budget; the rest is for what is printed
@@ -51,18 +52,32 @@ class TuneSearch {
     options.network = cost.solver();
     options.bands = false;
     plan_ = plan_run(last.document, catalogue, options);
-    const Measure measure = read_point(plan_.points.front(), catalogue).scenario.measure;
-    found_.configuration = take_few_iterations(last.document, measure);
+    const Scenario scenario = read_point(plan_.points.front(), catalogue).scenario;
+    found_.configuration = take_few_iterations(last.document, scenario.measure);
+    put_pasted_in_own_words(last.document, scenario);
     if (!found_.configuration.empty()) plan_ = plan_run(last.document, catalogue, options);
     own_ = std::make_shared<PlannedPoint>(read_point(plan_.points.front(), catalogue));
     own_->pointers = last.pointers;
     own_->scenario.explain = false;
   }
 
+  /// Of files, and of what has no keys for what is tried; DeepSpeed's keys are set where they are.
+  void put_pasted_in_own_words(Document& document, const Scenario& scenario) {
+    const auto deepspeed = document.find("/strategy/deepspeed");
+    const bool is_pasted = (deepspeed && !deepspeed->is_object()) || document.find("/strategy/accelerate") ||
+                           document.find("/strategy/llm_foundry");
+    if (!is_pasted) return;
+    const Node own = unpasted_strategy(*document.find("/strategy"), scenario, catalogue_);
+    found_.configuration.push_back({"/strategy", to_json(own).dump()});
+    document.set("/strategy", found_.configuration.back().json);
+    found_.notes.push_back(
+        "the strategy is what its pasted configuration says, in words of its own (\"all\" among the options)");
+  }
+
   TuneFound find() {
     TrainingPoint point = train(own_->scenario, nullptr);
     found_.settings = tune_settings(base_of(point));
-    found_.notes = tune_notes(base_of(point));
+    for (std::string& note : tune_notes(base_of(point))) found_.notes.push_back(std::move(note));
     found_.notes.insert(found_.notes.end(), plan_.notes.begin(), plan_.notes.end());
     found_.samples_per_step = own_->scenario.samples_per_step();
     found_.most_memory = std::max(point.memory.device - point.memory.outside, point.memory.total());
@@ -71,8 +86,13 @@ class TuneSearch {
     constexpr double all_memory = std::numeric_limits<double>::infinity();
     try_single();
     descend(all_memory);
-    try_pairs();
-    descend(all_memory);
+    try_pairs(found_.as_it_stands());
+    TuneChoice best = descend(all_memory);
+    for (TuneChoice before; before != best && !found_.is_cut_short;) {  // what only two at once get out of
+      before = best;
+      try_pairs(best);
+      best = descend(all_memory);
+    }
     for (const double share : memory_shares) descend(share * point.memory.total().si());
     std::vector<TuneChoice> rows = best_choices();
     std::vector<TuneChoice> others = number_choices(rows.empty() ? found_.as_it_stands() : rows.front());
@@ -129,12 +149,14 @@ class TuneSearch {
     return false;
   }
 
-  /// Those that have not been tried, as far as the budget goes, a few at a time: what they were seen to take counts.
+  /// Those that have not been tried, as far as the budget goes, a few at a time: what they were seen to take counts,
+  /// and the next ones are expected to be off their estimates by as much.
   void run(std::span<const TuneChoice> choices) {
     constexpr std::size_t few = 8;
     for (; !choices.empty(); choices = choices.subspan(std::min(few, choices.size()))) {
       run_at_once(choices.first(std::min(few, choices.size())));
-      spent_ = std::max(spent_, taken() - begun_);
+      spent_ = taken() - begun_;
+      if (estimated_ > Seconds(0)) of_the_estimate_ = std::max(least_of_the_estimate, spent_ / estimated_);
     }
   }
 
@@ -182,8 +204,10 @@ class TuneSearch {
 
   bool may_cost(const Scenario& scenario) {
     const Seconds time = time_of(scenario);
-    const bool fits = spent_ + time <= share_of_the_search * budget_.time && cost_of(scenario).memory <= budget_.memory;
-    if (fits) spent_ += time;
+    const Seconds all = spent_ + time * of_the_estimate_;
+    const bool fits = all <= share_of_the_search * budget_.time && cost_of(scenario).memory <= budget_.memory;
+    if (fits) spent_ = all;
+    if (fits) estimated_ += time;
     found_.is_cut_short = found_.is_cut_short || !fits;
     return fits;
   }
@@ -226,7 +250,8 @@ class TuneSearch {
     run(single);
   }
 
-  void try_pairs() {
+  /// Of what decides the memory, two others than in `from`.
+  void try_pairs(const TuneChoice& from) {
     Choices pairs;
     const auto decides = [&](std::size_t setting) {
       return keeps_numbers(setting) && found_.settings[setting].decides_memory;
@@ -235,7 +260,7 @@ class TuneSearch {
       for (std::size_t other = one + 1; decides(one) && other < found_.settings.size(); ++other) {
         for (int value = 0; decides(other) && value < values_in(one); ++value) {
           for (int second = 0; second < values_in(other); ++second)
-            pairs.push_back(with(with(found_.as_it_stands(), one, value), other, second));
+            pairs.push_back(with(with(from, one, value), other, second));
         }
       }
     }
@@ -257,12 +282,13 @@ class TuneSearch {
     return false;
   }
 
-  void descend(double memory) {
+  /// The best that it comes to.
+  TuneChoice descend(double memory) {
     TuneChoice best = found_.as_it_stands();
     for (const auto& [choice, tried] : found_.tried) {
       if (!is_numeric(choice) && step(choice, memory) < step(best, memory) * (1 - worth_a_change)) best = choice;
     }
-    if (step(best, memory) == std::numeric_limits<double>::infinity()) return;
+    if (step(best, memory) == std::numeric_limits<double>::infinity()) return best;
     for (int round = 0; round < rounds; ++round) {
       const TuneChoice before = best;
       for (std::size_t setting = 0; setting < best.size(); ++setting) {
@@ -270,6 +296,7 @@ class TuneSearch {
       }
       if (best == before) break;
     }
+    return best;
   }
 
   /// As the scenario has it, unless another value is worth the change.
@@ -379,7 +406,7 @@ class TuneSearch {
 
   /// How many points may still be run with all that belongs to a row.
   [[nodiscard]] std::size_t rows_left(double runs) const {
-    const double rows = (budget_.time - spent_) / (runs * time_of(own_->scenario));
+    const double rows = (budget_.time - spent_) / (runs * of_the_estimate_ * time_of(own_->scenario));
     return static_cast<std::size_t>(std::clamp(rows, 0.0, 1e6));
   }
 
@@ -432,6 +459,8 @@ class TuneSearch {
   std::shared_ptr<PlannedPoint> own_;
   TuneFound found_;
   Seconds spent_;
+  Seconds estimated_;           // of what was run
+  double of_the_estimate_ = 1;  // what runs were seen to take
 };
 
 }  // namespace

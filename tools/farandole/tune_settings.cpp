@@ -106,14 +106,6 @@ bool has_key(const WhatIfBase& base, const std::string& pointer) {
   return base.source.document.find(pointer).has_value();
 }
 
-/// Files and objects of other programs whose settings take the place of the strategy's.
-const char* pasted_strategy(const WhatIfBase& base) {
-  for (const char* key : {"/strategy/deepspeed", "/strategy/accelerate", "/strategy/llm_foundry"}) {
-    if (has_key(base, key)) return key;
-  }
-  return nullptr;
-}
-
 /// DeepSpeed's own keys are set where they were pasted.
 bool has_deepspeed(const WhatIfBase& base) {
   const auto pasted = base.source.document.find("/strategy/deepspeed");
@@ -394,7 +386,6 @@ std::string joined(const std::vector<FrameworkWords>& words) {
 
 std::vector<TuneSetting> tune_settings(const WhatIfBase& base) {
   const std::string& kind = base.scenario.strategy.kind;
-  const bool is_pasted = pasted_strategy(base) != nullptr && !has_deepspeed(base);
   std::vector<TuneSetting> settings;
   if (kind == "ddp") settings.push_back(bucket_size(base));
   if (kind == "horovod") std::ranges::move(of_horovod(base), std::back_inserter(settings));
@@ -402,10 +393,6 @@ std::vector<TuneSetting> tune_settings(const WhatIfBase& base) {
   if (kind == "zero") std::ranges::move(of_zero(base), std::back_inserter(settings));
   add_listed(kind, settings);
   settings.push_back(micro_batch(base));
-  const auto is_of_the_strategy = [](const TuneSetting& setting) {
-    return !setting.values.empty() && setting.values.front().set.back().pointer.starts_with("/strategy/");
-  };
-  if (is_pasted) std::erase_if(settings, is_of_the_strategy);
   if (has_deepspeed(base)) {
     for (TuneSetting& setting : settings) {
       for (TuneValue& value : setting.values) set_where_pasted(base, value);
@@ -424,12 +411,6 @@ std::vector<TuneSetting> tune_settings(const WhatIfBase& base) {
 std::vector<std::string> tune_notes(const WhatIfBase& base) {
   std::vector<std::string> notes;
   const std::string& kind = base.scenario.strategy.kind;
-  if (const char* pasted = pasted_strategy(base); pasted != nullptr && !has_deepspeed(base)) {
-    notes.push_back(
-        fmt::format("{} takes the place of the strategy's settings, so they stay as they are: give them as "
-                    "keys of \"strategy\" to tune them (farandole show strategy {})",
-                    pasted, kind));
-  }
   if (kind == "fsdp") {
     notes.emplace_back(
         "fully_shard(reshard_after_forward=False) is FullyShardedDataParallel's SHARD_GRAD_OP, a mesh of two "
