@@ -10,7 +10,7 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 75'520;
+constexpr std::ptrdiff_t most_lines = 75'568;
 constexpr std::ptrdiff_t most_types = 1'002;
 constexpr double room = 0.01;  // above what is there
 

@@ -1,6 +1,9 @@
 // farandole collective: what is asked of a library besides operation and sizes, and laws of what it says.
+#include <cmath>
+#include <iterator>
 #include <map>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -58,6 +61,30 @@ TEST_F(CollectiveOptions, NoLinkIsInUseForMoreThanAllOfTheTime) {
     const Json found = point(std::string("-b 4G -e 4G --links 6 --topology ") + where);
     for (const Json& link : found.at("links"))
       EXPECT_LE(link.at("utilisation").get<double>(), 1 + 1e-6) << where << link.dump();
+  }
+}
+
+/// Where a library goes another way, more data may take less time; not by a cliff: 15 % for 5 % of the size, and what
+/// rounding and full links add.
+TEST_F(CollectiveOptions, TimesNeverFallOverACliffAsSizesGrow) {
+  for (const char* where :
+       {"--topology hgx-h100 --ranks 33", "--topology hgx-b200 --ranks 33", "--topology dgx-a100 --ranks 15",
+        "--topology gb200-nvl72 --ranks 16", "--topology gcp-a3-mega --ranks 33", "--topology thetagpu --ranks 33",
+        "--topology polaris --ranks 64", "--op allgather --topology polaris --ranks 16",
+        "--op broadcast --topology hgx-h100 --ranks 9", "--op alltoall --topology gb200-nvl72 --ranks 64",
+        "--topology mi300x-8 --ranks 16"}) {
+    std::map<double, double> times;
+    for (int offset = 0; offset < 15; ++offset) {
+      const auto least = static_cast<long>(256 * std::pow(1.05, offset)) * 4;
+      const test::Finished done =
+          place.farandole(fmt::format("collective --format json {} -b {} -e {}", where, least, least << 15));
+      ASSERT_EQ(done.status, 0) << where << done.err;
+      const Json points = Json::parse(done.out).at("points");
+      for (const Json& point : points) times[point.at("bytes")] = point.at("seconds");
+    }
+    EXPECT_GT(times.size(), 200U);
+    for (auto next = std::next(times.begin()); next != times.end(); ++next)
+      EXPECT_GE(next->second, 0.84 * std::prev(next)->second) << where << ", " << next->first << " bytes";
   }
 }
 

@@ -48,13 +48,16 @@ struct NcclCommunicator {
   }
 };
 
-LibraryPlan nccl_plan(const std::shared_ptr<const NcclCommunicator>& communicator, Bytes size) {
-  const auto& of = *communicator;
-  const Bytes known = size / of.job.scale.rate;
-  const auto measured = measured_choice({*of.tuning, of.graph, of.job}, of.model, known);
-  NcclChoice choice = measured ? *measured : of.model.choose(known);
-  if (of.job.operation == Operation::alltoall) choice = of.model.message_choice(known);
-  return plan_as_nccl([=] { return communicator->routing(choice.protocol); }, choice, of.job, size);
+NcclChoice choice_by_nccl(const NcclCommunicator& of, Bytes size) {
+  if (of.job.operation == Operation::alltoall) {
+    NcclChoice choice = of.model.message_choice(size);
+    const NcclMessages messages = of.model.messages(choice.protocol, of.share);
+    choice.cost.hops = messages.inside;
+    choice.cost.rate = std::min(messages.most, messages.wire);
+    return choice;
+  }
+  const auto measured = measured_choice({*of.tuning, of.graph, of.job}, of.model, size);
+  return measured ? *measured : of.model.choose(size);
 }
 
 /// What the links carry of that way at most, with nothing else on them.
@@ -108,6 +111,33 @@ NcclMessages scaled(NcclMessages messages, const NetworkScale& scale) {
   return messages;
 }
 
+NcclChoices without_cliffs(NcclChoices choose, bool are_messages) {
+  auto all = std::make_shared<std::map<Bytes, NcclChoice>>();
+  return [=, choose = std::move(choose)](Bytes size) {
+    constexpr int steps = 16;  // which makes 2.2 of a size, and 7.1 of its time
+    constexpr double more = 1.05;
+    constexpr double longer = 1.13;
+    const auto [known, is_new] = all->try_emplace(size);
+    NcclChoice& choice = known->second;
+    if (!is_new) return choice;
+    choice = choose(size);
+    const Seconds own = choice.cost.time(size);
+    double share = 1;
+    double allowed = 1;
+    for (int step = 0; step < steps; ++step) {
+      size *= more;
+      allowed *= longer;
+      share = std::min(share, allowed * (choose(size).cost.time(size) / own));
+    }
+    if (are_messages) {
+      choice.cost.base = std::max(choice.cost.base - own * (1 - share), Seconds(0));
+    } else {
+      choice.cost = {choice.cost.base * share, choice.cost.hops * share, choice.cost.rate / share};
+    }
+    return choice;
+  };
+}
+
 LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice, const LibraryJob& of, Bytes size) {
   choice.cost.base *= of.scale.latency * of.charged.latency;
   choice.cost.hops *= of.scale.latency * of.charged.latency;
@@ -131,8 +161,14 @@ void add_nccl(Section& section, Library& library) {
   library.nccl = std::make_shared<const NcclTuning>(read_nccl_tuning(section, library.name));
   library.planner = [tuning = library.nccl](const LibraryJob& job) {
     auto communicator = std::make_shared<const NcclCommunicator>(tuning, job);
-    return LibraryPlanner{communicator->graph.order,
-                          [communicator](Bytes size) { return nccl_plan(communicator, size); }};
+    const auto choices = without_cliffs([=](Bytes size) { return choice_by_nccl(*communicator, size); },
+                                        job.operation == Operation::alltoall);
+    return LibraryPlanner{communicator->graph.order, [=](Bytes size) {
+                            const NcclChoice choice = choices(size / communicator->job.scale.rate);
+                            const NcclProtocol protocol = choice.protocol;
+                            return plan_as_nccl([=] { return communicator->routing(protocol); }, choice,
+                                                communicator->job, size);
+                          }};
   };
   library.ways = [tuning = library.nccl](const LibraryJob& job) {
     return nccl_ways(std::make_shared<const NcclCommunicator>(tuning, job));

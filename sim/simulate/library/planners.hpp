@@ -3,6 +3,8 @@
 // Called by the catalogue of libraries. Each fills in the planner, and takes its keys from the section.
 #pragma once
 
+#include <functional>
+
 #include "config/section.hpp"
 #include "simulate/library/library.hpp"
 #include "simulate/library/nccl_route.hpp"
@@ -23,6 +25,14 @@ void add_oneccl(Section& section, Library& library);
 void add_nccl(Section& section, Library& library);
 
 NcclMessages scaled(NcclMessages messages, const NetworkScale& scale);
+
+/// A choice of NCCL's kind for a size.
+using NcclChoices = std::function<NcclChoice(Bytes size)>;
+
+/// As `choose` has them, without cliffs: sizes at which a library goes another way are known to a few percent at best,
+/// so that before one of which more data would take less time, less and less is taken: by an eighth for every 5 % of
+/// the size. Of messages, whose way knows no other part of the cost, the base. What was asked for is kept.
+NcclChoices without_cliffs(NcclChoices choose, bool are_messages);
 
 /// What a choice of NCCL's kind is carried out as, at so many times its latency and rate as the network is scaled and
 /// charged. The tables are of the network as it is, so where that is scaled the choice is the one for size / rate:

@@ -371,6 +371,7 @@ struct RcclCommunicator {
 NcclChoice choose(const RcclCommunicator& of, Bytes size) {
   if (of.job.operation != Operation::alltoall) return of.model.choose(size);
   NcclChoice messages{NcclAlgorithm::ring, NcclProtocol::simple, of.model.channels(), {}};
+  messages.cost.rate = of.model.messages().most;
   messages.cost.base = of.model.message_base() + waits_at_nics(of.graph, of.job.operation, messages, size);
   return messages;
 }
@@ -382,10 +383,11 @@ void add_rccl(Section& section, Library& library) {
   library.needs = DeviceStack::rocm;
   library.planner = [tuning = library.rccl](const LibraryJob& job) {
     auto communicator = std::make_shared<const RcclCommunicator>(tuning, job);
-    return LibraryPlanner{communicator->graph.order, [communicator](Bytes size) {
+    const auto choices =
+        without_cliffs([=](Bytes size) { return choose(*communicator, size); }, job.operation == Operation::alltoall);
+    return LibraryPlanner{communicator->graph.order, [=](Bytes size) {
                             return plan_as_nccl([=] { return communicator->routing(); },
-                                                choose(*communicator, size / communicator->job.scale.rate),
-                                                communicator->job, size);
+                                                choices(size / communicator->job.scale.rate), communicator->job, size);
                           }};
   };
 }
