@@ -260,8 +260,8 @@ Settings collective_settings(const CollectiveRequest& request, const Topology& t
         {request.algorithm.operation, library != nullptr ? library->name : request.algorithm.name, request.library,
          request.ranks, (request.ranks + per_node - 1) / per_node, has_other_messages(request.library, topology.mpi)});
   }
-  if (request.in_place) settings["in place"] = "true";
-  if (request.devices_per_process > 1) settings["devices a process"] = std::to_string(request.devices_per_process);
+  if (request.in_place) settings["in_place"] = "true";
+  if (request.devices_per_process > 1) settings["devices_per_process"] = std::to_string(request.devices_per_process);
   if (has_root(request.algorithm.operation)) settings["root"] = std::to_string(request.root);
   if (request.segments > 0) settings["segments"] = std::to_string(request.segments);
   if (!request.contributions.empty())

@@ -109,7 +109,9 @@ class Questions(worlds.Judge):
         for page in pages:
             page.write_text("")
         status, text = self.say(command, "world.json", *options, "--html", "page.html", "--markdown", "page.md", form="table")
-        self.expect(f"{command} as a table", status == 0 and text.startswith(answer["answer"] + "\n\n"), (answer["answer"], text[:300]))
+        # How far a search that is cut short came is the machine's doing.
+        is_same = answer.get("is_cut_short") or text.startswith(answer["answer"] + "\n\n")
+        self.expect(f"{command} as a table", status == 0 and is_same, (answer["answer"], text[:300]))
         self.expect(f"{command} as a page", min(page.stat().st_size for page in pages) > 300)
         self.expect(f"{command} as CSV", self.say(command, "world.json", *options, form="csv")[0] == 2)
         return answer

@@ -362,7 +362,9 @@ std::vector<std::string> notes_of(const TuneFound& found) {
                   "and the best on, and one "
                   "setting after another from the best on, twice around, in all memory and in less{}",
                   runs_of(found),
-                  found.is_cut_short ? "; cut short by --budget: fewer /measure/iterations leave room for more" : ""));
+                  found.is_cut_short ? "; cut short by --budget, after what runs took on this machine: fewer "
+                                       "/measure/iterations leave room for more"
+                                     : ""));
   notes.insert(notes.end(), found.notes.begin(), found.notes.end());
   return notes;
 }
