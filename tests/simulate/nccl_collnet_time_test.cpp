@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include "simulate/library/planners.hpp"
 #include "simulate/nccl_kit.hpp"
 
 namespace farandole::nccl_collnet_time_test { namespace {

@@ -32,6 +32,8 @@ TEST_F(CollectiveOptions, DevicesOfOneProcessAreLaunchedOneAfterAnother) {
   EXPECT_GE(seconds(eight + "--devices-per-process 8"), apart + 8 * 2.8e-6 / 2);
   EXPECT_THAT(place.farandole("collective " + eight + "--devices-per-process 9").err,
               HasSubstr("--devices-per-process: expected a whole number of at most 8"));
+  EXPECT_THAT(place.farandole("collective --topology dgx-a100 --ranks 16 --devices-per-process 16").err,
+              HasSubstr("--devices-per-process: expected at most the 8 devices of a node, got \"16\""));
   EXPECT_THAT(place.farandole("collective " + eight + "--devices-per-process 8 --algorithm ring").err,
               HasSubstr("--devices-per-process: expected NCCL or RCCL as the --algorithm, got \"ring\""));
 }

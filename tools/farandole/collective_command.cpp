@@ -3,6 +3,8 @@
 #include <memory>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "calibration/published.hpp"
 #include "collective/algorithms/exchanges.hpp"
 #include "collective/files/read_schedule.hpp"
@@ -122,7 +124,11 @@ CollectiveRequest request(const CollectiveArguments& arguments) {
 }
 
 /// Algorithms move bytes, whatever they are, and whoever drives their devices.
-void refuse_of_libraries_alone(const CollectiveArguments& arguments, const CollectiveRequest& request) {
+void refuse_of_libraries_alone(const CollectiveArguments& arguments, const CollectiveRequest& request,
+                               int devices_per_node) {
+  if (request.devices_per_process > devices_per_node)
+    refuse_option("--devices-per-process", fmt::format("at most the {} devices of a node", devices_per_node),
+                  arguments.devices_per_process);
   if (!number_types().contains(arguments.type)) {
     std::vector<std::string> known;
     for (const auto& [type, bytes] : number_types()) known.push_back(type);
@@ -216,7 +222,7 @@ void simulate_collective(const CollectiveArguments& arguments) {
     const Device device = catalogue.device(topology.device, topology_option.value());
     wanted.library = use_library(wanted.algorithm, topology.transport, device, algorithm_option.value());
   }
-  refuse_of_libraries_alone(arguments, wanted);
+  refuse_of_libraries_alone(arguments, wanted, topology.devices_per_node);
   check_files(arguments, catalogue);
   Provenance provenance;
   auto points = arguments.cost.within(

@@ -29,8 +29,10 @@ const Algorithm& find(const ShowRequest& request) {
   }
   const Algorithm* found = find_algorithm(*operation, request.name);
   if (found == nullptr) {
+    const bool is_library = find_library(request.name) != nullptr;
     refuse_option("show algorithm", "an algorithm for " + request.operation, request.name,
-                  suggestion(request.name, algorithm_names(*operation)));
+                  is_library ? "; a library, which picks them: farandole show constants " + request.name
+                             : suggestion(request.name, algorithm_names(*operation)));
   }
   return *found;
 }
