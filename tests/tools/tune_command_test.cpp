@@ -133,7 +133,10 @@ TEST_F(Tune, OfAFileThatIsNamedTunesWhatItSays) {
   scenario["strategy"] = {{"kind", "fsdp"}, {"accelerate", "accelerate.yaml"}};
   place.write("s.json", scenario.dump());
   keeps_its_laws("s.json");
-  EXPECT_THAT(asked("s.json").at("best").at(0).at("set").dump(), HasSubstr("/strategy/"));
+  const Json answer = asked("s.json");
+  for (const Json& setting : answer.at("tried")) {  // what the file says as well as what it does not
+    for (const Json& value : setting.at("values")) EXPECT_NE(value.at("outcome"), "refused") << setting.dump();
+  }
   place.write("ds.json", R"({"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})");
   scenario["strategy"] = {{"kind", "zero"}, {"deepspeed", "ds.json"}};
   place.write("s.json", scenario.dump());
