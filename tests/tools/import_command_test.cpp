@@ -65,6 +65,14 @@ TEST(ImportCommand, SaysWhichCommandTakesAFileThatIsNoModel) {
            {R"({"zero_optimization": {"stage": 3}})", "farandole new --strategy it"},
            {"distributed_type: FSDP\n", "farandole new --strategy it"},
            {"SwitchName=s0 Nodes=n[0-3]\n", "farandole place SCENARIO --topology-conf it"},
+           {"Layer (type:depth-idx)   Output Shape   Param #\n├─Conv2d: 1-1   [64, 32, 26, 26]   320\n",
+            "tools/export_torch.py MODULE.py:FUNCTION --input SHAPE"},
+           {R"({"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1, "ctrl_deps": 0}]})",
+            "farandole compare it SCENARIO"},
+           {"\x08\x08\x12\x07"
+            "pytorch\x1a\x05"
+            "2.5.1",
+            "tools/export_onnx.py it --output FILE"},
            {"17:00.0 3D controller: NVIDIA\n\t\tLnkSta:\tSpeed 16GT/s, Width x16\n",
             "farandole import topo.txt --topology NAME --lspci it"},
            {"CA 'mlx5_0'\n\tCA type: MT4129\n", "farandole import topo.txt --topology NAME --ibstat it"},

@@ -201,6 +201,12 @@ constexpr const char* with_steps = "farandole diagnose SCENARIO --steps {}";
 constexpr std::array other_files{
     OtherFile{"\"weight_map\"", "the index of a checkpoint, which has no shapes", "farandole import config.json"},
     OtherFile{":::MLLOG", "a log of MLPerf", with_steps},
+    OtherFile{"(type:depth-idx)", "a table of torchinfo, which has no kernels and strides",
+              "tools/export_torch.py MODULE.py:FUNCTION --input SHAPE"},
+    OtherFile{"\x12\x07"
+              "pytorch",
+              "a model of ONNX", "tools/export_onnx.py {} --output FILE"},
+    OtherFile{"\"ctrl_deps\"", "a trace of Chakra", "farandole compare {} SCENARIO"},
     OtherFile{"LnkSta:", "what lspci -vv prints", "farandole import topo.txt --topology NAME --lspci {}"},
     OtherFile{"CA type:", "what ibstat prints", "farandole import topo.txt --topology NAME --ibstat {}"},
     OtherFile{"\"zero_optimization\"", "a configuration of DeepSpeed", with_strategy},
