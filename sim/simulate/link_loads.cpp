@@ -31,8 +31,9 @@ std::vector<Bytes> link_bytes(const RoutedSchedule& routed, Bytes size) {
       });
     }
   }
-  for (std::size_t link = 0; link < routed.added_in_switches().size(); ++link)
-    all[link] /= routed.added_in_switches()[link];
+  const std::vector<double>* added = routed.added_in_switches();
+  for (std::size_t link = 0; added != nullptr && link < added->size(); ++link)
+    if ((*added)[link] > 0) all[link] /= (*added)[link];
   return all;
 }
 

@@ -71,9 +71,9 @@ class RoutedSchedule {
   [[nodiscard]] const std::vector<Congestion>& congestion() const { return congestion_; }
   /// For schedules that were made from parts: of every link.
   void congest(std::vector<Congestion> congestion) { congestion_ = std::move(congestion); }
-  /// How many times less than its schedule says is on each link, since switches add it up; empty: as much as that.
-  [[nodiscard]] const std::vector<double>& added_in_switches() const { return added_in_switches_; }
-  void add_in_switches(std::vector<double> times) { added_in_switches_ = std::move(times); }
+  /// How many times less than its schedule says is on a link, since switches add it up; null, 0: as much as that.
+  [[nodiscard]] const std::vector<double>* added_in_switches() const { return added_in_switches_.get(); }
+  void add_in_switches(std::shared_ptr<const std::vector<double>> times) { added_in_switches_ = std::move(times); }
   /// Forgets links that can never be full, which slow nobody down: where packets choose their ways, and of networks
   /// that are known to be like that altogether, all. For those who want times alone, and have the network for
   /// themselves.
@@ -123,7 +123,7 @@ class RoutedSchedule {
   std::shared_ptr<Legs> legs_;              // of a phase empty where they have not been asked for
   std::vector<BytesPerSecond> capacities_;  // per link of the platform, then per connection that is limited
   std::vector<Congestion> congestion_;
-  std::vector<double> added_in_switches_;
+  std::shared_ptr<const std::vector<double>> added_in_switches_;
   /// Per phase and transfer the link that stands for its connection's limit, -1 within a node; empty where there is
   /// none.
   std::vector<std::vector<int>> connections_;

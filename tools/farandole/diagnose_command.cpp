@@ -136,14 +136,11 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
       return first.seconds >= expected * std::pow(band.low / expected, width) &&
              first.seconds <= expected * std::pow(band.high / expected, width);
     };
-    const std::string sure = how_sure(likely.probability);
-    const bool is_likely = is_inside(1) && likely.probability >= likely_enough;
-    sentences.push_back(is_likely ? "That is as it should be, as likely as " + sure + "."
-                        : is_inside(width_of_95)
-                            ? "That is within what may be, and no cause stands out: that nothing is wrong is as likely "
-                              "as " +
-                                  sure + "."
-                            : "No cause stands out: that nothing is wrong is as likely as " + sure + ".");
+    const char* verdict = is_inside(1) && likely.probability >= likely_enough ? "That is as it should be,"
+                          : is_inside(width_of_95)
+                              ? "That is within what may be, and no cause stands out: that nothing is wrong is"
+                              : "No cause stands out: that nothing is wrong is";
+    sentences.push_back(fmt::format("{} as likely as {}.", verdict, how_sure(likely.probability)));
   } else {
     sentences.push_back(
         fmt::format("The likeliest cause: {}, {}.", with_severity(likely), how_sure(likely.probability)));

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -170,10 +171,10 @@ class NemoFile {
   const Document& file_;
 };
 
-std::vector<std::string> known_of_nemo(std::string_view list, const std::string& table) {
+std::vector<std::string> known_of_nemo(std::span<const NemoKey> keys, std::string_view list, const std::string& table) {
   std::vector<std::string> known;
   while (!list.empty()) known.emplace_back(launch::take_until(list, ' '));
-  for (const NemoKey& key : nemo_keys) {
+  for (const NemoKey& key : keys) {
     const std::string_view pointer = key.pointer;
     const auto end = pointer.rfind('/');
     if (pointer.substr(0, end) == table) known.emplace_back(pointer.substr(end + 1));
@@ -195,7 +196,7 @@ void take_unknown_of_nemo(PastedJob& job, const Document& file) {
                                     std::pair{"/model/optim", nemo_optim_keys}}) {
     const auto members = file.find(table);
     if (!members) continue;
-    const auto known = known_of_nemo(list, table);
+    const auto known = known_of_nemo(nemo_keys, list, table);
     for (const auto& [key, value] : members->members()) {
       if (std::ranges::find(known, key) != known.end()) continue;
       const std::string hint = suggestion(key, known);
@@ -282,6 +283,18 @@ void take_nemo_ranks(PastedJob& job, const NemoFile& file) {
   job.ranks_per_node = on_a_node;
 }
 
+/// What the keys say; `names` of others.
+JobOptions options_of_keys(const NemoFile& file, std::span<const NemoKey> keys,
+                           std::map<std::string, std::string> names) {
+  for (const NemoKey& key : keys) names.emplace(key.argument, dotted(key.pointer));
+  JobOptions options(file.document().source(), std::move(names));
+  for (const NemoKey& key : keys) {
+    const auto text = file.find(key.pointer);
+    if (text && *text != "False") options.add(key.argument, *text == "True" ? "" : *text, file.where(key.pointer));
+  }
+  return options;
+}
+
 // ---- NeMo 2
 
 constexpr std::array nemo2_keys{
@@ -338,12 +351,9 @@ void take_unknown_of_nemo2(PastedJob& job, const Document& file) {
         std::pair{"/model/config", nemo2_model_keys}}) {
     const auto members = file.find(table);
     if (!members || !members->is_object()) continue;
-    std::vector<std::string> known;
-    for (std::string_view left = list; !left.empty();) known.emplace_back(launch::take_until(left, ' '));
+    const auto known = known_of_nemo(nemo2_keys, list, table);
     for (const auto& [key, value] : members->members()) {
-      const bool is_argument = std::ranges::any_of(
-          nemo2_keys, [&](const NemoKey& one) { return std::string(table) + "/" + key == one.pointer; });
-      if (is_argument || std::ranges::find(known, key) != known.end() || is_off_in_nemo(value)) continue;
+      if (std::ranges::find(known, key) != known.end() || is_off_in_nemo(value)) continue;
       job.unused.push_back(fmt::format("{} {} of {}", dotted(value.pointer()), value.describe(), file.source()));
     }
   }
@@ -378,12 +388,7 @@ JobOptions nemo2_options(PastedJob& job, const Document& document) {
   take_unknown_of_nemo2(job, document);
   std::map<std::string, std::string> names{{"num-layers", "a class that is known as model.config"},
                                            {"num-layers-per-virtual-pipeline-stage", dotted(nemo2_interleaved)}};
-  for (const NemoKey& key : nemo2_keys) names.emplace(key.argument, dotted(key.pointer));
-  JobOptions options(document.source(), names);
-  for (const NemoKey& key : nemo2_keys) {
-    const auto text = file.find(key.pointer);
-    if (text && *text != "False") options.add(key.argument, *text == "True" ? "" : *text, file.where(key.pointer));
-  }
+  JobOptions options = options_of_keys(file, nemo2_keys, std::move(names));
   if (const int parts = file.number(nemo2_interleaved, 1); parts > 1)
     options.add("num-layers-per-virtual-pipeline-stage", std::to_string(parts), file.where(nemo2_interleaved));
   take_nemo_ranks(job, file);
@@ -406,12 +411,7 @@ JobOptions nemo_options(PastedJob& job, const Document& document) {
   take_unknown_of_nemo(job, document);
   std::map<std::string, std::string> names;
   for (const NemoKey& key : other_nemo_keys) names.emplace(key.argument, dotted(key.pointer));
-  for (const NemoKey& key : nemo_keys) names.emplace(key.argument, dotted(key.pointer));
-  JobOptions options(document.source(), names);
-  for (const NemoKey& key : nemo_keys) {
-    const auto text = file.find(key.pointer);
-    if (text && *text != "False") options.add(key.argument, *text == "True" ? "" : *text, file.where(key.pointer));
-  }
+  JobOptions options = options_of_keys(file, nemo_keys, std::move(names));
   take_nemo_ranks(job, file);
   add_precision(job, file, file.has("/trainer/precision") ? "/trainer/precision" : "/model/precision", options);
   add_optimizer(file, options);

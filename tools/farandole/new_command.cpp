@@ -299,7 +299,7 @@ PastedJob take_pasted(NewArguments& said) {
   if (!is_strategy_file(said.strategy)) refuse_unknown_strategy(said.strategy);
   const std::vector<int> ranks = said.ranks.empty() ? std::vector<int>{} : rank_counts(said.ranks);
   PastedJob job = pasted_job(said.launch.empty() ? "" : launch_text(said.launch), said.strategy,
-                             ranks.size() == 1 ? ranks.front() : 0);
+                             ranks.size() == 1 ? ranks.front() : 0, said.model);
   job.origins = origins_of(said, job);
   said.strategy = job.strategy;
   if (said.model.empty()) said.model = job.model;

@@ -327,8 +327,9 @@ bool is_strategy_file(const std::string& strategy) {
          (!strategy.empty() && std::filesystem::is_regular_file(strategy, none));
 }
 
-PastedJob pasted_job(const std::string& launch, const std::string& strategy, int ranks) {
+PastedJob pasted_job(const std::string& launch, const std::string& strategy, int ranks, const std::string& model) {
   PastedJob job;
+  job.model = model;
   job.ranks = ranks;
   std::vector<std::pair<std::string, std::string>> said;
   if (!launch.empty()) {

@@ -45,8 +45,9 @@ struct PastedJob {
 bool is_strategy_file(const std::string& strategy);
 
 /// `launch`: the line itself, or empty; `strategy`: a kind, a file, or empty; `ranks`: where one number is known that
-/// the line need not say, else 0. InputError for what contradicts itself or cannot be read.
-PastedJob pasted_job(const std::string& launch, const std::string& strategy, int ranks);
+/// the line need not say, else 0; `model`: likewise, or empty. InputError for what contradicts itself or cannot be
+/// read.
+PastedJob pasted_job(const std::string& launch, const std::string& strategy, int ranks, const std::string& model);
 
 /// A job configuration of torchtitan: what is not simulated is refused, what is simulated otherwise is unused.
 void take_torchtitan(PastedJob& job, const Document& document);

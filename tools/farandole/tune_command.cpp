@@ -359,8 +359,8 @@ std::vector<std::string> notes_of(const TuneFound& found) {
     notes.emplace_back("what changes the numbers of a step may change what a model learns: nothing here says how");
   notes.push_back(
       fmt::format("{} simulations: each value by itself, two by two those that decide the memory, from the scenario "
-                  "and the best on, and one "
-                  "setting after another from the best on, twice around, in all memory and in less{}",
+                  "and the best on, and one setting after another from the best on, twice around, in all memory and "
+                  "in less{}",
                   runs_of(found),
                   found.is_cut_short ? "; cut short by --budget, after what runs took on this machine: fewer "
                                        "/measure/iterations leave room for more"

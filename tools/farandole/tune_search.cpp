@@ -61,19 +61,6 @@ class TuneSearch {
     own_->scenario.explain = false;
   }
 
-  /// Of files, and of what has no keys for what is tried; DeepSpeed's keys are set where they are.
-  void put_pasted_in_own_words(Document& document, const Scenario& scenario) {
-    const auto deepspeed = document.find("/strategy/deepspeed");
-    const bool is_pasted = (deepspeed && !deepspeed->is_object()) || document.find("/strategy/accelerate") ||
-                           document.find("/strategy/llm_foundry");
-    if (!is_pasted) return;
-    const Node own = unpasted_strategy(*document.find("/strategy"), scenario, catalogue_);
-    found_.configuration.push_back({"/strategy", to_json(own).dump()});
-    document.set("/strategy", found_.configuration.back().json);
-    found_.notes.push_back(
-        "the strategy is what its pasted configuration says, in words of its own (\"all\" among the options)");
-  }
-
   TuneFound find() {
     TrainingPoint point = train(own_->scenario, nullptr);
     found_.settings = tune_settings(base_of(point));
@@ -101,6 +88,19 @@ class TuneSearch {
   }
 
  private:
+  /// Of files, and of what has no keys for what is tried; DeepSpeed's keys are set where they are.
+  void put_pasted_in_own_words(Document& document, const Scenario& scenario) {
+    const auto deepspeed = document.find("/strategy/deepspeed");
+    const bool is_pasted = (deepspeed && !deepspeed->is_object()) || document.find("/strategy/accelerate") ||
+                           document.find("/strategy/llm_foundry");
+    if (!is_pasted) return;
+    const Node own = unpasted_strategy(*document.find("/strategy"), scenario, catalogue_);
+    found_.configuration.push_back({"/strategy", to_json(own).dump()});
+    document.set("/strategy", found_.configuration.back().json);
+    found_.notes.push_back(
+        "the strategy is what its pasted configuration says, in words of its own (\"all\" among the options)");
+  }
+
   [[nodiscard]] WhatIfBase base_of(const TrainingPoint& point) const {
     return {{own_->document, own_->pointers, catalogue_}, own_->scenario, point};
   }

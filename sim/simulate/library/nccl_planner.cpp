@@ -129,11 +129,10 @@ NcclChoices without_cliffs(NcclChoices choose, bool are_messages) {
       allowed *= longer;
       share = std::min(share, allowed * (choose(size).cost.time(size) / own));
     }
-    if (are_messages) {
-      choice.cost.base = std::max(choice.cost.base - own * (1 - share), Seconds(0));
-    } else {
-      choice.cost = {choice.cost.base * share, choice.cost.hops * share, choice.cost.rate / share};
-    }
+    const auto [base, hops, rate] = choice.cost;
+    const double rest = are_messages ? 1 : share;
+    choice.cost = {are_messages ? std::max(base - own * (1 - share), Seconds(0)) : base * share, hops * rest,
+                   rate / rest};
     return choice;
   };
 }
@@ -165,8 +164,7 @@ void add_nccl(Section& section, Library& library) {
                                         job.operation == Operation::alltoall);
     return LibraryPlanner{communicator->graph.order, [=](Bytes size) {
                             const NcclChoice choice = choices(size / communicator->job.scale.rate);
-                            const NcclProtocol protocol = choice.protocol;
-                            return plan_as_nccl([=] { return communicator->routing(protocol); }, choice,
+                            return plan_as_nccl([=] { return communicator->routing(choice.protocol); }, choice,
                                                 communicator->job, size);
                           }};
   };

@@ -148,14 +148,17 @@ Hops ways_of(const NcclJob& job, const Schedule& schedule) {
   return hops;
 }
 
-/// Of links that are crossed, which of a large machine are few; of the others nobody asks.
+/// Of links that are crossed, which of a large machine are few; of the others nobody asks, and they have 0 of `added`.
 std::vector<BytesPerSecond> capacities_of(const NcclJob& job, const NcclChoice& choice, const Hops& hops,
-                                          double filling) {
+                                          double filling, std::vector<double>& added) {
   std::vector<BytesPerSecond> capacities(job.platform.links.size(), 1_GBps);
   for (const auto& [ends, hop] : hops) {
     for (const int link : hop.first.links) {
-      const BytesPerSecond carried = job.platform.links[as_index(link)].capacity * (payload_of(job, choice) * filling);
-      capacities[as_index(link)] = carried * added_in_switches(job, choice, as_index(link));
+      double& times = added[as_index(link)];
+      if (times > 0) continue;
+      times = added_in_switches(job, choice, as_index(link));
+      capacities[as_index(link)] =
+          job.platform.links[as_index(link)].capacity * (payload_of(job, choice) * filling) * times;
     }
   }
   return capacities;
@@ -186,6 +189,7 @@ struct NcclLayout {
   std::vector<BytesPerSecond> capacities;
   Hops hops;
   BytesPerSecond of_links;
+  std::shared_ptr<const std::vector<double>> added;  // in switches, by link
 };
 
 namespace {
@@ -198,10 +202,12 @@ NcclLayout layout_of(const NcclJob& job, const NcclChoice& choice, int segments)
   for (const Phase& phase : schedule.phases) active += active_repeats(phase);
   const double filling = static_cast<double>(rounds(schedule)) / active;
   Hops hops = ways_of(job, schedule);
-  auto capacities = capacities_of(job, choice, hops, filling);
+  std::vector<double> added(job.platform.links.size());
+  auto capacities = capacities_of(job, choice, hops, filling, added);
   for (auto& [ends, hop] : hops) hop.second = narrowest_of(hop.first.links, hop.first.parts, capacities);
   const BytesPerSecond of_links = rate_of_links(schedule, hops, capacities) / filling;
-  return {std::move(schedule), std::move(capacities), std::move(hops), of_links};
+  return {std::move(schedule), std::move(capacities), std::move(hops), of_links,
+          std::make_shared<const std::vector<double>>(std::move(added))};
 }
 
 std::shared_ptr<const NcclLayout> known_layout(const NcclJob& job, const NcclChoice& choice, int segments) {
@@ -230,12 +236,7 @@ RoutedSchedule route_algorithm(const NcclJob& job, const NcclChoice& choice, int
     }
   }
   RoutedSchedule routed = on_links_of(job.platform, {layout->schedule, std::move(legs), std::move(capacities)});
-  if (!is_nvls(choice.algorithm) && !is_collnet(choice.algorithm)) return routed;
-  std::vector<double> added(routed.capacities().size(), 1);
-  for (const auto& [ends, hop] : layout->hops) {
-    for (const int link : hop.first.links) added[as_index(link)] = added_in_switches(job, choice, as_index(link));
-  }
-  routed.add_in_switches(std::move(added));
+  routed.add_in_switches(layout->added);
   return routed;
 }
 
