@@ -333,6 +333,35 @@ TEST(NcclChunks, BetweenNodesLl128WaitsMoreAtEveryHopThanNcclReckonsUnlessMuchMo
   EXPECT_NEAR(more(alone, 1_MiB), 0, 1e-6);
 }
 
+/// Nothing says that it waits so on Hopper, or over more than two nodes of Blackwell; 31 us, where two of those were
+/// measured.
+TEST(NcclChunks, OnHopperLl128BetweenNodesIsNeverSlowerThanLlForItsWaits) {
+  for (const auto& [capability, least] : {std::pair{90, 0.0}, {100, 31.0}}) {
+    for (const int nodes : {2, 4, 17}) {
+      const Modelled cluster("2.26", h100(nodes, 50_GBps), 8 * nodes, capability, Operation::allgather);
+      for (const Bytes size : {256_KiB, 1_MiB, 4_MiB, 16_MiB}) {
+        const double reckoned = 1e6 * cluster.model.choice_of(ring, ll128, size).cost.time(size).si();
+        EXPECT_LE(cluster.microseconds(ring, ll128, size),
+                  std::max(cluster.microseconds(ring, ll, size), reckoned + least) * (1 + 1e-12))
+            << capability << ' ' << nodes << ' ' << size.si();
+      }
+    }
+  }
+  // So whichever is picked, a faster NIC is not slower for it.
+  for (const int nodes : {2, 4, 17}) {
+    for (const Bytes size : {256_KiB, 512_KiB, 1_MiB, 2_MiB, 4_MiB, 8_MiB}) {
+      double last = std::numeric_limits<double>::infinity();
+      for (const double gigabits : {50, 100, 200, 300, 400, 800}) {
+        const Modelled cluster("2.21", h100(nodes, BytesPerSecond(gigabits / 8 * 1e9)), 8 * nodes, 90,
+                               Operation::allgather);
+        const double now = 1e6 * cluster.model.taken(cluster.model.choose(size), size).time(size).si();
+        EXPECT_LE(now, last * 1.02) << nodes << " nodes, " << size.si() << " B at " << gigabits << " Gbit/s";
+        last = now;
+      }
+    }
+  }
+}
+
 TEST(NcclChunks, FasterNicsNeverMakeAWaySlower) {
   for (const Operation operation : {Operation::allreduce, Operation::allgather, Operation::reduce_scatter}) {
     for (const auto& [algorithm, protocol] : {std::pair{ring, ll}, {ring, ll128}, {ring, simple}}) {

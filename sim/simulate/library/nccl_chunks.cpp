@@ -42,6 +42,8 @@ constexpr double message_channels = 32;
 /// What LL128 takes a ring for every node that it leaves, of several devices, more than NCCL reckons with, us, less so
 /// much of the time that the data moves for: fitted to thetagpu-16ranks-allgather from 256 KiB on; its allreduces and
 /// gke-a4x-max-8ranks are predicted by it. Whatever moves the data faster is never slower.
+/// Of Hopper, and of more than two nodes of Blackwell, nothing was measured that says so: there it never makes LL128
+/// slower than LL, so that a faster NIC, with which NCCL picks LL128 for less data, is not slower for it.
 constexpr double ll128_between_nodes = 15.5;
 constexpr double ll128_hides = 1 / 6.0;
 
@@ -185,7 +187,14 @@ NcclCost NcclModel::slice_by_slice(NcclProtocol protocol, Bytes size, NcclCost r
   if (protocol == NcclProtocol::ll128) {
     const double proxies = graph_.nodes > 1 && graph_.ranks > graph_.nodes ? graph_.nodes * ll128_between_nodes : 0;
     const double hidden = steps * step / ring_rate(protocol) * ll128_hides;
-    reckoned.hops += Seconds(1e-6 * std::max(proxies - hidden, 0.0));
+    double more = std::max(proxies - hidden, 0.0);
+    if (is_newer()) {
+      const NcclCost by_ll = ring_of_ll(size, cost(NcclAlgorithm::ring, NcclProtocol::ll, size));
+      const double until_ll = 1e6 * (by_ll.time(size) - reckoned.time(size)).si();
+      const double known = newer() == 0 ? 0 : 2 * ll128_between_nodes;
+      more = std::min(more, std::max(until_ll, known));
+    }
+    reckoned.hops += Seconds(1e-6 * more);
     if (is_newer() || graph_.nodes > 1) return reckoned;
     const double measured = rings_ * measured_channel_of_ll128.at(place_of(operation_));
     reckoned.rate = std::min(reckoned.rate, of_ring(measured));
