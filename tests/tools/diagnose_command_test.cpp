@@ -20,6 +20,11 @@ std::string seconds_text(double seconds) {
   return std::to_string(std::llround(seconds * 1e9)) + " ns";
 }
 
+/// Of 1 GiB.
+std::string rate_text(double seconds) {
+  return std::to_string(std::llround(1024.0 * 1024 * 1024 / seconds)) + " B/s";
+}
+
 class Diagnose : public testing::Test {
  protected:
   Diagnose() { place.write("s.json", scenario); }
@@ -110,9 +115,15 @@ TEST_F(Diagnose, AsksForAMeasurementThatTellsTheFirstTwoApart) {
   for (const bool is_first : {true, false}) {
     const std::string time = seconds_text(next.at(is_first ? "first_seconds" : "second_seconds"));
     const std::string ranks = std::to_string(next.at("ranks").get<int>());
-    const std::string option = next.at("of") == "step"        ? "--measured '" + time + " on " + ranks + "'"
-                               : next.at("of") == "allreduce" ? "--allreduce '256 MiB in " + time + " on " + ranks + "'"
-                                                              : "--synthetic '" + time + "'";
+    const std::map<std::string, std::string> options{
+        {"step", "--measured '" + time + " on " + ranks + "'"},
+        {"step_on_synthetic_data", "--synthetic '" + time + "'"},
+        {"kernels", "--kernels '" + time + "'"},
+        {"allreduce", "--allreduce '256 MiB in " + time + " on " + ranks + "'"},
+        {"nic_write", "--nic '" + rate_text(next.at(is_first ? "first_seconds" : "second_seconds")) + "'"}};
+    const std::string option = options.at(next.at("of"));
+    EXPECT_EQ(next.at("between").at(0), first.at("suspects").at(0).at("name"));
+    EXPECT_EQ(next.at("between").at(1), first.at("suspects").at(1).at("name"));
     std::map<std::string, double> after;
     const Json second = asked("--measured '900 ms' " + option);
     for (const Json& one : second.at("suspects")) after[one.at("name")] = one.at("probability");
@@ -159,6 +170,59 @@ TEST_F(Diagnose, CallsNoStepHealthyThatIsOutsideItsInterval) {
   // Of healthy jobs one in five is outside of an 80 % interval.
   const Json band = asked("--measured '1 s'").at("measured").at(0).at("band");
   EXPECT_THAT(said(band.at(1).get<double>() * 1.02), HasSubstr("That is within what may be"));
+}
+
+TEST_F(Diagnose, TakesStepAndKernelsOfATrace) {
+  // Steps of 500, 620 and 510 ms, each with 400 ms of products, 50 beside a collective of 80 ms.
+  std::string events;
+  double begin = 0;
+  for (const auto& [step, milliseconds] : std::map<int, double>{{1, 620}, {2, 500}, {3, 510}}) {
+    const auto event = [&](const std::string& category, const std::string& name, int stream, double from,
+                           double lasts) {
+      events += std::string(events.empty() ? "" : ",") + R"({"ph": "X", "cat": ")" + category + R"(", "name": ")" +
+                name + R"(", "pid": 0, "tid": )" + std::to_string(stream) + R"(, "ts": )" +
+                std::to_string(1e3 * (begin + from)) + R"(, "dur": )" + std::to_string(1e3 * lasts) + "}";
+    };
+    event("user_annotation", "ProfilerStep#" + std::to_string(step), 1, 0, milliseconds);
+    event("kernel", "ampere_sgemm_128x64_nn", 7, 0, 400);
+    event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", 20, 350, 80);
+    begin += milliseconds;
+  }
+  place.write("trace.json", R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}");
+  const Json measured = asked("--trace trace.json").at("measured");
+  ASSERT_EQ(measured.size(), 2U);
+  EXPECT_NEAR(measured.at(0).at("measured_seconds"), .510, 1e-9);
+  EXPECT_EQ(measured.at(1).at("of"), "kernels");
+  EXPECT_NEAR(measured.at(1).at("measured_seconds"), .400, 1e-9);
+  place.write("unmarked.json", R"({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel",
+    "name": "ampere_sgemm_128x64_nn", "pid": 0, "tid": 7, "ts": 0, "dur": 5}]})");
+  EXPECT_THAT(refused("--trace unmarked.json"), HasSubstr("--trace: expected a trace that marks its steps"));
+}
+
+TEST_F(Diagnose, TakesTheAllreduceOfAFileThatIsNearestTo256MiB) {
+  std::string points;
+  for (const auto& [bytes, seconds] : std::map<std::string, std::string>{
+           {"1048576", "1e-3"}, {"134217728", "2e-2"}, {"268435456", "4e-2"}, {"1073741824", "1.6e-1"}})
+    points += std::string(points.empty() ? "" : ",") +
+              R"({"op": "allreduce", "algorithm": "library", "ranks": 8, "bytes": )" + bytes + R"(, "seconds": )" +
+              seconds + "}";
+  place.write("allreduce.json", R"({"points": [)" + points + "]}");
+  const Json measured = asked("--measured '600 ms' --allreduce allreduce.json").at("measured").at(1);
+  EXPECT_DOUBLE_EQ(measured.at("measured_seconds"), 4e-2);
+  EXPECT_EQ(measured.at("ranks"), 8);
+  EXPECT_DOUBLE_EQ(measured.at("bytes"), 268435456);
+}
+
+// 24 Gbit/s of NICs of 25 are as they should be; 12.5 are half of it.
+TEST_F(Diagnose, KnowsASlowNicAndASlowBusByTheirRates) {
+  const auto first = [&](const std::string& options) {
+    return asked("--measured " + options).at("suspects").at(0).at("name").get<std::string>();
+  };
+  EXPECT_EQ(first("'600 ms' --nic '24 Gbit/s'"), "healthy");
+  EXPECT_THAT(first("'1100 ms' --nic '12.5 Gbit/s'"), testing::AnyOf("nic_rate", "one_nic", "background"));
+  EXPECT_THAT(first("'1100 ms' --nic '24 Gbit/s'"), testing::Not(testing::AnyOf("nic_rate", "one_nic", "background")));
+  EXPECT_EQ(first("'600 ms' --copy '11.5 GB/s'"), "healthy");
+  EXPECT_EQ(first("'600 ms' --copy '6 GB/s'"), "pcie");
 }
 
 TEST_F(Diagnose, TakesTheMedianOfALogOfSteps) {
@@ -291,6 +355,12 @@ TEST_F(Diagnose, RefusesWhatIsWrong) {
            {"--measured '1 s on 17'", "--measured: expected 1 to the 16 ranks of the scenario, got \"17\""},
            {"--allreduce '256 MiB'", "--allreduce: expected a size and a time"},
            {"--allreduce '1 GiB in 1 s on 1'", "--allreduce: expected 2 to the 16 ranks"},
+           {"--kernels fast", "--kernels: expected"},
+           {"--nic '20 Gbit/s'", "--measured: expected what a step takes"},
+           {"--measured '1 s' --nic '0 Gbit/s'", "--nic: expected a rate above zero"},
+           {"--measured '1 s' --nic fast", "--nic: expected"},
+           {"--set /platform/ranks=4 --measured '1 s' --nic '20 Gbit/s'",
+            "--nic: expected a machine whose file gives that"},
            {"--measured '1 s' --rule-out stragler", "did you mean \"straggler\"?"},
            {"--measured '1 s' --format csv", "--format: expected table or json"}})
     EXPECT_THAT(refused(options), HasSubstr(words));

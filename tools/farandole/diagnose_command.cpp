@@ -2,8 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -11,12 +14,15 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "calibration/read_measurements.hpp"
 #include "command.hpp"
 #include "config/text.hpp"
 #include "cost_options.hpp"
 #include "diagnosis.hpp"
 #include "question_answer.hpp"
+#include "step_account.hpp"
 #include "step_log.hpp"
+#include "trace_reader.hpp"
 #include "units/format.hpp"
 
 namespace farandole {
@@ -26,8 +32,12 @@ struct DiagnoseArguments {
   ScenarioArguments scenario;
   std::vector<std::string> measured;
   std::string synthetic;
+  std::string kernels;
   std::vector<std::string> allreduce;
+  std::string nic;
+  std::string copy;
   std::string steps;
+  std::string trace;
   std::vector<std::string> ruled_out;
   CostOptions cost;
   OutputOptions output;
@@ -66,10 +76,23 @@ Observation read_step(const std::string& text) {
   return {Observation::Of::step, ranks, {}, positive_time(OptionValue("--measured", time))};
 }
 
+/// Of a file as nccl-tests and others write, the row whose size is nearest to that which is asked for.
+std::optional<Observation> read_allreduces(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return std::nullopt;
+  std::vector<MeasuredTime> rows = read_measurements(path, {"allreduce", {}, {}, {}});
+  std::erase_if(rows, [](const MeasuredTime& row) { return row.operation != "allreduce" || row.doubt; });
+  if (rows.empty()) refuse_option("--allreduce", "a file with allreduces", path);
+  const MeasuredTime& nearest = *std::ranges::min_element(
+      rows, {}, [](const MeasuredTime& row) { return std::abs(std::log(row.bytes / usual_size_of_allreduces)); });
+  return Observation{Observation::Of::allreduce, nearest.ranks, nearest.bytes, nearest.time.si()};
+}
+
 Observation read_allreduce(const std::string& text) {
+  if (const auto of_file = read_allreduces(text)) return *of_file;
   const auto [what, ranks] = split_at_ranks("--allreduce", text);
   const std::size_t in = what.find(" in ");
-  if (in == std::string::npos) refuse_option("--allreduce", "a size and a time, as \"256 MiB in 1.9 ms\"", text);
+  if (in == std::string::npos)
+    refuse_option("--allreduce", "a size and a time, as \"256 MiB in 1.9 ms\", or a file of nccl-tests", text);
   const std::string size = what.substr(0, in);
   const OptionValue size_value("--allreduce", size);
   const auto bytes = read<Bytes>(size_value.value());
@@ -77,25 +100,64 @@ Observation read_allreduce(const std::string& text) {
   return {Observation::Of::allreduce, ranks, bytes, positive_time(OptionValue("--allreduce", what.substr(in + 4)))};
 }
 
+Observation read_rate(const std::string& option, const std::string& text, Observation::Of of) {
+  const OptionValue value(option, text);
+  const auto rate = read<BytesPerSecond>(value.value());
+  if (!(rate > BytesPerSecond(0))) value.value().fail("a rate above zero");
+  return {of, 0, unit_of_transfers, (unit_of_transfers / rate).si()};
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 /// The median of a log.
 Observation read_steps(const std::string& path) {
-  std::vector<double> times = step_seconds(read_text(path), path);
-  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
-  return {Observation::Of::step, 0, {}, times[times.size() / 2]};
+  return {Observation::Of::step, 0, {}, median(step_seconds(read_text(path), path))};
+}
+
+/// The median step, and the kernels of the median device in it.
+std::vector<Observation> read_profile(const std::string& path) {
+  std::vector<double> steps;
+  std::vector<double> kernels;
+  bool has_kernels = true;
+  for (const DeviceTrace& trace : read_trace(path)) {
+    if (trace.steps.empty())
+      refuse_option("--trace", "a trace that marks its steps, as torch.profiler's step() does", path);
+    for (const StepWindow& window : trace.steps) {
+      const StepAccount account = account_of(trace, trace.detail, {window}, 1);
+      steps.push_back(account.seconds);
+      kernels.push_back(account.busy());
+    }
+    has_kernels = has_kernels && trace.detail != TraceDetail::communication;
+  }
+  std::vector<Observation> all{{Observation::Of::step, 0, {}, median(steps)}};
+  if (has_kernels) all.push_back({Observation::Of::kernels, 0, {}, median(kernels)});
+  return all;
 }
 
 std::vector<Observation> observations_of(const DiagnoseArguments& arguments) {
   std::vector<Observation> all;
   if (!arguments.steps.empty()) all.push_back(read_steps(arguments.steps));
+  if (!arguments.trace.empty()) std::ranges::copy(read_profile(arguments.trace), std::back_inserter(all));
   for (const std::string& text : arguments.measured) all.push_back(read_step(text));
   if (!arguments.synthetic.empty()) {
     const OptionValue option("--synthetic", arguments.synthetic);
     all.push_back({Observation::Of::step_on_synthetic_data, 0, {}, positive_time(option)});
   }
+  if (!arguments.kernels.empty()) {
+    const OptionValue option("--kernels", arguments.kernels);
+    all.push_back({Observation::Of::kernels, 0, {}, positive_time(option)});
+  }
   for (const std::string& text : arguments.allreduce) all.push_back(read_allreduce(text));
   if (all.empty())
-    refuse_option("--measured", "what a step takes, as --measured \"1.2 s\" (or --steps FILE, or --allreduce)",
+    refuse_option("--measured",
+                  "what a step takes, as --measured \"1.2 s\" (or --steps FILE, --trace FILE, or --allreduce)",
                   "nothing");
+  if (!arguments.nic.empty()) all.push_back(read_rate("--nic", arguments.nic, Observation::Of::write));
+  if (!arguments.copy.empty()) all.push_back(read_rate("--copy", arguments.copy, Observation::Of::copy));
   return all;
 }
 
@@ -103,10 +165,30 @@ std::string step_ms(double seconds) {
   return grouped(seconds * milliseconds_per_second, seconds < 0.01 ? 3 : 1);
 }
 
+/// In milliseconds; of a transfer its rate, with the unit.
+std::string shown(const Observation& one, double seconds) {
+  return one.is_transfer() ? fmt::format("{:.3g} GB/s", unit_of_transfers.si() / seconds / 1e9) : step_ms(seconds);
+}
+
+std::string shown_with_unit(const Observation& one, double seconds) {
+  return shown(one, seconds) + (one.is_transfer() ? "" : " ms");
+}
+
 std::string name_of(const Observation& one) {
-  if (one.is_step())
-    return fmt::format("step on {}{}", ranks_text(one.ranks),
-                       one.of == Observation::Of::step ? "" : ", synthetic data");
+  switch (one.of) {
+    case Observation::Of::step:
+      return fmt::format("step on {}", ranks_text(one.ranks));
+    case Observation::Of::step_on_synthetic_data:
+      return fmt::format("step on {}, synthetic data", ranks_text(one.ranks));
+    case Observation::Of::kernels:
+      return "compute kernels of a step";
+    case Observation::Of::write:
+      return "rate of the slowest NIC";
+    case Observation::Of::copy:
+      return "copies from host to device";
+    case Observation::Of::allreduce:
+      break;
+  }
   return fmt::format("allreduce of {} on {}", format(one.bytes), ranks_text(one.ranks));
 }
 
@@ -146,8 +228,13 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
         fmt::format("The likeliest cause: {}, {}.", with_severity(likely), how_sure(likely.probability)));
   }
   if (!answer.next) return sentences;
-  sentences.push_back(fmt::format("What tells the first two apart: {} ({} ms or {} ms).", name_of(answer.next->what),
-                                  step_ms(answer.next->first), step_ms(answer.next->second)));
+  const std::string which = answer.next->other == 1
+                                ? "the first two apart"
+                                : fmt::format("that from \"{}\"", answer.hypotheses[answer.next->other].says);
+  const Observation& what = answer.next->what;
+  sentences.push_back(fmt::format("What tells {}: {} ({} or {}).", which, name_of(what),
+                                  shown_with_unit(what, answer.next->first),
+                                  shown_with_unit(what, answer.next->second)));
   return sentences;
 }
 
@@ -159,9 +246,11 @@ Grid measured_grid(const Diagnosis& answer) {
     const Observation& one = answer.observations[place];
     const double expected = answer.healthy().likeliest().seconds[place];
     const Interval& band = answer.bands[place];
-    grid.rows.push_back({Cell(name_of(one)), Cell(step_ms(one.seconds)), Cell(step_ms(expected)),
-                         Cell(fmt::format("{} .. {}", step_ms(band.low), step_ms(band.high))),
-                         Cell(signed_percent(one.seconds / expected - 1, 1))});
+    const bool is_rate = one.is_transfer();
+    grid.rows.push_back({Cell(name_of(one)), Cell(shown(one, one.seconds)), Cell(shown(one, expected)),
+                         Cell(fmt::format("{} .. {}", shown(one, is_rate ? band.high : band.low),
+                                          shown(one, is_rate ? band.low : band.high))),
+                         Cell(signed_percent((is_rate ? expected / one.seconds : one.seconds / expected) - 1, 1))});
   }
   return grid;
 }
@@ -173,14 +262,16 @@ bool is_shown(const Diagnosis& answer, std::size_t place) {
 
 Grid suspects_grid(const Diagnosis& answer) {
   Grid grid{"Suspects", {{"cause", Align::left}, {"how bad", Align::left}, {"probability (%)"}}, {}};
-  for (const Observation& one : answer.observations) grid.columns.push_back({name_of(one) + " (ms)"});
+  for (const Observation& one : answer.observations)
+    grid.columns.push_back({name_of(one) + (one.is_transfer() ? "" : " (ms)")});
   grid.columns.push_back({"where to look", Align::left});
   for (std::size_t place = 0; place < answer.hypotheses.size(); ++place) {
     if (!is_shown(answer, place)) continue;
     const Hypothesis& one = answer.hypotheses[place];
     std::vector<Cell> row{Cell(one.says), Cell(one.likeliest().text),
                           Cell(fmt::format("{:.1f}", one.probability * 100))};
-    for (const double seconds : one.likeliest().seconds) row.emplace_back(step_ms(seconds));
+    for (std::size_t which = 0; which < answer.observations.size(); ++which)
+      row.emplace_back(shown(answer.observations[which], one.likeliest().seconds[which]));
     row.emplace_back(one.look);
     grid.rows.push_back(std::move(row));
   }
@@ -199,15 +290,17 @@ Record diagnose_chart(const Diagnosis& answer) {
 }
 
 Record observation_record(const Observation& one) {
-  constexpr std::array names{"step", "step_on_synthetic_data", "allreduce"};
+  constexpr std::array names{"step", "step_on_synthetic_data", "kernels", "allreduce", "nic_write", "host_copy"};
   Record record{{"of", names[static_cast<std::size_t>(one.of)]}, {"ranks", one.ranks}};
-  if (one.of == Observation::Of::allreduce) record["bytes"] = one.bytes.si();
+  if (!one.is_step()) record["bytes"] = one.bytes.si();
   return record;
 }
 
-Record next_record(const TellingMeasurement& next) {
+Record next_record(const Diagnosis& answer) {
+  const TellingMeasurement& next = *answer.next;
   Record record = observation_record(next.what);
   record.update({{"command", next.command},
+                 {"between", {answer.hypotheses[0].name, answer.hypotheses[next.other].name}},
                  {"first_seconds", next.first},
                  {"second_seconds", next.second},
                  {"apart", next.apart}});
@@ -241,7 +334,7 @@ Record diagnose_record(const Diagnosis& answer) {
           {"measured", measured},
           {"suspects", suspects},
           {"unexplained", answer.is_unexplained},
-          {"next", answer.next ? next_record(*answer.next) : Record()}};
+          {"next", answer.next ? next_record(answer) : Record()}};
 }
 
 QuestionAnswer diagnose_answer(const Diagnosis& answer, const std::string& scenario) {
@@ -254,12 +347,13 @@ QuestionAnswer diagnose_answer(const Diagnosis& answer, const std::string& scena
       "measured times are where it is there; steps share the error of their devices' compute times",
       "the step of fewer ranks has the first nodes, and neither the slow device nor the bad NIC"};
   if (answer.next) {
-    result.notes.push_back(
-        fmt::format("next: {}: {} ms if \"{}\", {} ms if \"{}\"; these are {:.1f} of its errors apart",
-                    answer.next->command, step_ms(answer.next->first), answer.hypotheses[0].says,
-                    step_ms(answer.next->second), answer.hypotheses[1].says, answer.next->apart));
+    result.notes.push_back(fmt::format("next: {}: {} if \"{}\", {} if \"{}\"; these are {:.1f} of its errors apart",
+                                       answer.next->command, shown_with_unit(answer.next->what, answer.next->first),
+                                       answer.hypotheses[0].says,
+                                       shown_with_unit(answer.next->what, answer.next->second),
+                                       answer.hypotheses[answer.next->other].says, answer.next->apart));
   } else if (!answer.is_unexplained && answer.hypotheses[0].probability < needs_no_more) {
-    result.notes.push_back("no step or allreduce tells the first two apart: look where the table says");
+    result.notes.push_back("no further measurement tells the likeliest apart: look where the table says");
   }
   result.notes.insert(result.notes.end(), answer.notes.begin(), answer.notes.end());
   if (!answer.configuration.empty()) result.options.push_back("all: " + set_options(answer.configuration));
@@ -280,6 +374,7 @@ void answer_diagnose(const DiagnoseArguments& arguments) {
   Targets files;
   files.reads("the scenario", arguments.scenario.file);
   if (!arguments.steps.empty()) files.reads("--steps", arguments.steps);
+  if (!arguments.trace.empty()) files.reads("--trace", arguments.trace);
   arguments.output.add_to(files);
   arguments.pages.add_to(files);
   files.check();
@@ -310,15 +405,27 @@ void add_diagnose(CLI::App& app) {
   command->add_option("--synthetic", arguments->synthetic, "what a step of the same job takes on synthetic data")
       ->type_name("TIME");
   command
+      ->add_option("--kernels", arguments->kernels,
+                   "device time of the computation's kernels in a step, by a profile of a rank that waits for others")
+      ->type_name("TIME");
+  command
       ->add_option("--allreduce", arguments->allreduce,
-                   "what all_reduce_perf takes, as \"256 MiB in 1.9 ms\", or \"... on 16 ranks\"; may be repeated")
+                   "what all_reduce_perf takes, as \"256 MiB in 1.9 ms\", or \"... on 16 ranks\", or a file of what it "
+                   "printed; may be repeated")
       ->type_name("SIZE in TIME")
       ->allow_extra_args(false);
+  command->add_option("--nic", arguments->nic, "what ib_write_bw gets from node to node, by the slowest NIC")
+      ->type_name("RATE");
+  command->add_option("--copy", arguments->copy, "what nvbandwidth gets from the host to a device")->type_name("RATE");
   command
       ->add_option(
           "--steps", arguments->steps,
           "a log whose median counts: a step's time on every line, MLPerf's log, or a table of W&B with _step and "
           "_runtime")
+      ->type_name("FILE");
+  command
+      ->add_option("--trace", arguments->trace,
+                   "a trace that marks its steps, as farandole compare reads them: step and kernels")
       ->type_name("FILE");
   command
       ->add_option("--rule-out", arguments->ruled_out,

@@ -27,13 +27,15 @@ constexpr double prior_of_healthy = 0.5;  // assumed
 // Of published tables of several nodes above 16 MiB, nothing fitted (docs/accuracy): median 8 %, the 90th
 // percentile 25.
 constexpr double scale_of_allreduces = 0.11;
-constexpr double least_error = 0.01;  // from run to run of one job
-constexpr double hardly = 16;         // squares of errors in scales: 1 % of that distribution is beyond
-constexpr double settled = 0.95;      // that likely a cause needs no further measurement
-constexpr double shows = 0.02;        // a suspect that changes no measurement by more explains none
-constexpr double tells = 1;           // scales that two predictions are apart, from which on one tells
+constexpr double scale_of_transfers = 0.1;  // assumed: what ib_write_bw and nvbandwidth get of the rate in a file
+constexpr double scale_of_kernels = 0.03;   // beside the error of compute times; assumed: gaps and small kernels
+constexpr double least_error = 0.01;        // from run to run of one job
+constexpr double hardly = 16;               // squares of errors in scales: 1 % of that distribution is beyond
+constexpr double settled = 0.95;            // that likely a cause needs no further measurement
+constexpr double shows = 0.02;              // a suspect that changes no measurement by more explains none
+constexpr double tells = 1;                 // scales that two predictions are apart, from which on one tells
+constexpr std::size_t most_told_apart = 5;  // hypotheses, the first with each other
 constexpr std::size_t most_links_kept = 50'000;
-constexpr Bytes usual_size(256.0 * 1024 * 1024);
 
 /// The scales of errors of a time where nothing is wrong.
 struct ErrorScale {
@@ -41,15 +43,17 @@ struct ErrorScale {
   double shared = 0;
 };
 
+/// Of an 80 % interval.
+double scale_of_factors(const Interval& factors) {
+  return std::abs(std::log(factors.high / factors.low)) / 2 / band_in_scales;
+}
+
 ErrorScale scales_of(const TrainingPoint& point) {
   ErrorScale scale;
-  const auto half = [](const Interval& factors) {
-    return std::abs(std::log(factors.high / factors.low)) / 2 / band_in_scales;
-  };
   if (!point.bands) return {least_error, 0};  // measured, or the same for everybody
   double others = least_error * least_error;
   for (const BandSource& source : point.bands->sources) {
-    const double one = half(source.iteration);
+    const double one = scale_of_factors(source.iteration);
     if (source.of == of_compute_time)
       scale.shared = std::hypot(scale.shared, one);
     else
@@ -187,7 +191,7 @@ class Diagnosing {
       const int named = one.ranks;
       if (named == 0) one.ranks = job_.ranks();
       const bool is_step = one.is_step();
-      if (one.ranks > job_.ranks() || (!is_step && one.ranks < 2))
+      if (one.ranks > job_.ranks() || (one.of == Observation::Of::allreduce && one.ranks < 2))
         refuse_option(is_step ? "--measured" : "--allreduce",
                       fmt::format("{} to the {} ranks of the scenario", is_step ? 1 : 2, job_.ranks()),
                       std::to_string(named));
@@ -209,8 +213,16 @@ class Diagnosing {
 
   void find_suspects() {
     const TrainingPoint& point = healthy_.at({job_.ranks()});
-    suspects_ = suspects_of({job_.document(), job_.catalogue(), job_.ranks(), job_.nodes(), point.samples_per_second,
-                             point.iteration.si()});
+    Suspects found = suspects_of({job_.document(), job_.catalogue(), job_.ranks(), job_.nodes(),
+                                  point.samples_per_second, point.iteration.si()});
+    suspects_ = std::move(found.list);
+    nic_rate_ = found.nic_rate;
+    copy_rate_ = found.copy_rate;
+    for (const Observation& one : answer_.observations) {
+      if (one.is_transfer() && !rate_of(one))
+        refuse_option(one.of == Observation::Of::write ? "--nic" : "--copy",
+                      "a machine whose file gives that rate, and of NICs more than one node", answer_.platform);
+    }
     std::vector<std::string> names;
     for (const Suspect& one : suspects_) names.push_back(one.name);
     for (const std::string& name : options_.ruled_out) {
@@ -295,13 +307,38 @@ class Diagnosing {
     };
     const StudyResult result = run_study(all, {"diagnose", "", all.points.size(), false, {}, "", {}}, study);
     if (!result.failures.empty()) throw std::runtime_error("a suspect failed: " + result.failures.front().reason);
-    for (const auto& [place, point] : result.points) steps_[of_points[place]] = point.iteration.si();
+    for (const auto& [place, point] : result.points) steps_[of_points[place]] = times_in(point);
+  }
+
+  struct StepTimes {
+    double step = 0;
+    double kernels = 0;
+  };
+  static StepTimes times_in(const TrainingPoint& point) { return {point.iteration.si(), point.breakdown.compute.si()}; }
+
+  [[nodiscard]] std::optional<double> rate_of(const Observation& one) const {
+    return one.of == Observation::Of::write ? nic_rate_ : copy_rate_;
   }
 
   [[nodiscard]] double seconds(const Candidate& one, const Observation& observation) {
     if (observation.of == Observation::Of::allreduce) return allreduce(one, observation);
-    const auto known = one.severity ? steps_.find({one.severity, kind_of_step(observation)}) : steps_.end();
-    return known == steps_.end() ? healthy_.at(kind_of_step(observation)).iteration.si() : known->second;
+    if (observation.is_transfer()) return transfer(one, observation);
+    const StepKind kind = kind_of_step(observation);
+    const auto known = one.severity ? steps_.find({one.severity, kind}) : steps_.end();
+    const StepTimes healthy = times_in(healthy_.at(kind));
+    const StepTimes times = known == steps_.end() ? healthy : known->second;
+    if (observation.of != Observation::Of::kernels) return times.step;
+    // Between launches that are late no kernel runs. What devices that are all slow take longer, a breakdown has as
+    // waiting for them.
+    if (one.suspect && one.suspect->is_between_kernels) return healthy.kernels;
+    return times.kernels / (one.severity ? one.severity->speed : 1);
+  }
+
+  [[nodiscard]] double transfer(const Candidate& one, const Observation& observation) const {
+    double left = 1;
+    if (one.severity && meets(*one.suspect, observation.ranks))
+      left = observation.of == Observation::Of::write ? one.severity->nic_rate : one.severity->copy_rate;
+    return observation.bytes.si() / (*rate_of(observation) * left);
   }
 
   [[nodiscard]] double allreduce(const Candidate& one, const Observation& observation) {
@@ -321,7 +358,10 @@ class Diagnosing {
 
   [[nodiscard]] ErrorScale scale_of(const Observation& one) const {
     if (one.of == Observation::Of::allreduce) return {scale_of_allreduces, 0};
-    return scales_of(healthy_.at(kind_of_step(one)));
+    if (one.is_transfer()) return {scale_of_transfers, 0};
+    const TrainingPoint& point = healthy_.at(kind_of_step(one));
+    if (one.of != Observation::Of::kernels) return scales_of(point);
+    return {scale_of_kernels, point.bands ? scale_of_factors(point.bands->compute) : 0};
   }
 
   [[nodiscard]] std::vector<MeasuredRatio> ratios_of(const std::vector<double>& predicted) const {
@@ -405,29 +445,37 @@ class Diagnosing {
                                [&](const Observation& one) { return one.of == what.of && one.ranks == what.ranks; });
   }
 
-  /// Of what may be measured, that by which the likeliest two lie furthest apart.
+  /// Of what may be measured, that by which the likeliest two lie furthest apart; where nothing tells these, the first
+  /// and the third, and so on.
   [[nodiscard]] std::optional<TellingMeasurement> next() {
     if (answer_.hypotheses.size() < 2 || answer_.is_unexplained || answer_.hypotheses[0].probability > settled)
       return std::nullopt;
     const int on_node = (job_.ranks() + job_.nodes() - 1) / job_.nodes();
-    std::vector<Observation> possible{{Observation::Of::step_on_synthetic_data, job_.ranks(), {}, 0}};
+    std::vector<Observation> possible{{Observation::Of::step_on_synthetic_data, job_.ranks(), {}, 0},
+                                      {Observation::Of::kernels, job_.ranks(), {}, 0}};
+    if (nic_rate_) possible.push_back({Observation::Of::write, job_.ranks(), unit_of_transfers, 0});
+    if (copy_rate_) possible.push_back({Observation::Of::copy, job_.ranks(), unit_of_transfers, 0});
     for (const int ranks : std::set{1, on_node, std::min(2 * on_node, job_.ranks()), job_.ranks()}) {
       possible.push_back({Observation::Of::step, ranks, {}, 0});
-      if (ranks > 1) possible.push_back({Observation::Of::allreduce, ranks, usual_size, 0});
+      if (ranks > 1) possible.push_back({Observation::Of::allreduce, ranks, usual_size_of_allreduces, 0});
     }
+    std::erase_if(possible, [&](const Observation& what) {
+      return is_measured(what) || (what.is_step() && !planned({nullptr, kind_of_step(what)}));
+    });
     std::optional<TellingMeasurement> best;
-    for (const Observation& what : possible) {
-      if (is_measured(what) || (what.is_step() && !planned({nullptr, kind_of_step(what)}))) continue;
-      const TellingMeasurement one = told_by(what);
-      if (one.apart >= tells && (!best || one.apart > best->apart)) best = one;
+    for (std::size_t other = 1; !best && other < std::min(most_told_apart, answer_.hypotheses.size()); ++other) {
+      for (const Observation& what : possible) {
+        const TellingMeasurement one = told_by(what, other);
+        if (one.apart >= tells && (!best || one.apart > best->apart)) best = one;
+      }
     }
     return best;
   }
 
-  [[nodiscard]] TellingMeasurement told_by(const Observation& what) {
+  [[nodiscard]] TellingMeasurement told_by(const Observation& what, std::size_t other) {
     if (what.is_step()) know(kind_of_step(what));
-    TellingMeasurement one{what, "", seconds_of(answer_.hypotheses[0], what), seconds_of(answer_.hypotheses[1], what),
-                           0};
+    TellingMeasurement one{
+        what, other, "", seconds_of(answer_.hypotheses[0], what), seconds_of(answer_.hypotheses[other], what), 0};
     const ErrorScale scale = scale_of(what);
     const double error =
         scale_of_next(ratios_of(answer_.hypotheses[0].likeliest().seconds), {0, scale.own, scale.shared});
@@ -439,6 +487,11 @@ class Diagnosing {
   static std::string command_of(const Observation& what) {
     if (what.of == Observation::Of::step_on_synthetic_data)
       return "the same script on synthetic data (--synthetic TIME)";
+    if (what.of == Observation::Of::kernels)
+      return "a profile of one step: the device time of its compute kernels (--kernels TIME, or --trace FILE)";
+    if (what.of == Observation::Of::write)
+      return "ib_write_bw -s 1048576 --report_gbits of each NIC, the slowest (--nic RATE)";
+    if (what.of == Observation::Of::copy) return "nvbandwidth -t host_to_device_memcpy_ce (--copy RATE)";
     if (what.of == Observation::Of::step)
       return fmt::format("the same script on {} (--measured \"TIME on {}\")", ranks_text(what.ranks), what.ranks);
     return fmt::format("mpirun -np {0} all_reduce_perf -b 256M -e 256M (--allreduce \"256 MiB in TIME on {0}\")",
@@ -466,7 +519,9 @@ class Diagnosing {
   std::vector<Suspect> suspects_;
   std::vector<Candidate> candidates_;  // the first: nothing wrong
   std::map<Needed, std::optional<RunPlan::Point>> planned_;
-  std::map<Needed, double> steps_;
+  std::map<Needed, StepTimes> steps_;
+  std::optional<double> nic_rate_;  // bytes per second
+  std::optional<double> copy_rate_;
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which of a job's suspects explain what was measured of it, and which measurement would tell the likeliest two apart.
+// Which of a job's suspects explain what was measured of it, and which measurement would tell the likeliest apart.
 //
 // Called by `farandole diagnose`. Every suspect is a change of the scenario (suspects.hpp), run for every measurement;
 // its likelihood is that of the measurements where it is so (likelihood.hpp), averaged over its severities.
@@ -15,16 +15,20 @@
 namespace farandole {
 
 inline constexpr const char* healthy_name = "healthy";
+inline constexpr Bytes unit_of_transfers(1024.0 * 1024 * 1024);
+inline constexpr Bytes usual_size_of_allreduces(256.0 * 1024 * 1024);
 
-/// A time that was measured, or may be.
+/// A time that was measured, or may be. Kernels are those of one device's computation in a step; writes are from NIC to
+/// NIC, by the slowest, and copies from the host to a device, with nothing beside them.
 struct Observation {
-  enum class Of { step, step_on_synthetic_data, allreduce };
+  enum class Of { step, step_on_synthetic_data, kernels, allreduce, write, copy };
   Of of = Of::step;
   int ranks = 0;  // 0: those of the scenario
-  Bytes bytes;    // of an allreduce
+  Bytes bytes;    // of what is no step
   double seconds = 0;
 
-  [[nodiscard]] bool is_step() const { return of != Of::allreduce; }
+  [[nodiscard]] bool is_step() const { return of <= Of::kernels; }
+  [[nodiscard]] bool is_transfer() const { return of >= Of::write; }
 };
 
 /// What the observations would be, in seconds.
@@ -47,10 +51,12 @@ struct Hypothesis {
   [[nodiscard]] const PredictedSeverity& likeliest() const { return severities[best]; }
 };
 
+/// The likeliest hypothesis from another.
 struct TellingMeasurement {
   Observation what;
+  std::size_t other = 1;
   std::string command;
-  double first = 0;  // seconds, by the likeliest two
+  double first = 0;  // seconds, by either
   double second = 0;
   double apart = 0;  // logarithm of their ratio, in scales of the error
 };

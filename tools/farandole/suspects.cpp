@@ -25,6 +25,9 @@ std::string rate_of_bits(double bytes_per_second) {
   return fmt::format("{:.6g} Gbit/s", bytes_per_second * 8 / 1e9);
 }
 
+constexpr const char* nic_pointer = "/node/nic/rate";
+constexpr const char* copy_pointer = "/node/fabric/pcie/link/rate";
+
 SetValue override_of(const std::string& pointer, const Json& value) {
   return {"/platform/override/" + pointer_token(pointer), value.dump()};
 }
@@ -42,13 +45,13 @@ class JobsSuspects {
     for (const auto& [pointer, value] : overrides->members()) topology_->set(pointer, value.node());
   }
 
-  std::vector<Suspect> all() {
+  Suspects all() {
     devices();
     network();
     if (job_.ranks > 1) software();
     input();
     program();
-    return std::move(found_);
+    return {std::move(found_), job_.nodes > 1 ? rate(nic_pointer) : std::nullopt, rate(copy_pointer)};
   }
 
  private:
@@ -97,14 +100,15 @@ class JobsSuspects {
       const Json element{{"ranks", ranks}, {"speed", share_text(speed)}};
       clocks.severities.push_back({fmt::format("at {} speed", share_text(speed)),
                                    {{"/effects/other_devices", longer("/effects/other_devices", element)}}});
+      clocks.severities.back().speed = speed;
     }
     add(std::move(clocks));
   }
 
   void network() {
-    const auto nic = rate("/node/nic/rate");
+    const auto nic = rate(nic_pointer);
     if (nic && job_.nodes > 1) nics(*nic);
-    part_of("/node/fabric/pcie/link/rate", {0.5, 0.25},
+    part_of(copy_pointer, {0.5, 0.25},
             {"pcie", "PCIe at x8 or an older generation", 1, "nvidia-smi -q | grep -A4 'Link Width'; lspci -vv", {}});
     // What GPUs without peer access send goes through the hosts' memory: about what two PCIe copies leave.
     part_of("/node/fabric/nvlink/link/rate", {0.5, 0.05},
@@ -122,6 +126,7 @@ class JobsSuspects {
     for (const double share : left) {
       suspect.severities.push_back({fmt::format("at {} of its rate", share_text(share)),
                                     {override_of(pointer, fmt::format("{:.6g} GB/s", *whole * share / 1e9))}});
+      if (pointer == copy_pointer) suspect.severities.back().copy_rate = share;
     }
     add(std::move(suspect));
   }
@@ -130,17 +135,15 @@ class JobsSuspects {
     Suspect half{"nic_rate", "every NIC below its rate", 1, "ibstat | grep Rate; ethtool | grep Speed", {}};
     for (const double share : {0.5, 0.25})
       half.severities.push_back(
-          {fmt::format("at {}", share_text(share)), {override_of("/node/nic/rate", rate_of_bits(rate * share))}});
+          {fmt::format("at {}", share_text(share)), {override_of(nic_pointer, rate_of_bits(rate * share))}, share});
     add(std::move(half));
     Suspect one{"one_nic", "one NIC or cable is bad", 2, "ib_write_bw of each NIC; perfquery error counters", {}};
     one.is_of_last_node = true;
-    const std::string key = fmt::format("node{}/nic0", job_.nodes - 1);
-    for (const double share : {0.5, 0.1}) {
-      one.severities.push_back(
-          {fmt::format("at {}", share_text(share)),
-           {{"/platform/condition/degraded/" + pointer_token(key), Json(share_text(share)).dump()}}});
-    }
-    add(std::move(one));
+    degraded(std::move(one), fmt::format("node{}/nic0", job_.nodes - 1));
+    const auto places = topology_->find("/node/nics_at");
+    if (places && places->elements().size() > 1)
+      degraded({"rail", "a whole rail is bad", 0.5, "ib_write_bw over each rail; error counters of its switch", {}},
+               "node*/nic0");
     if (protocol() != "tcp") tcp(rate);
     Suspect others{"background",
                    "other traffic on the network",
@@ -150,8 +153,19 @@ class JobsSuspects {
     for (const double share : {0.3, 0.6})
       others.severities.push_back(
           {fmt::format("{} of each NIC", share_text(share)),
-           {{"/platform/condition/background/node*~1nic*", Json(rate_of_bits(rate * share)).dump()}}});
+           {{"/platform/condition/background/node*~1nic*", Json(rate_of_bits(rate * share)).dump()}},
+           1 - share});
     add(std::move(others));
+  }
+
+  void degraded(Suspect suspect, const std::string& nics) {
+    for (const double share : {0.5, 0.1}) {
+      suspect.severities.push_back(
+          {fmt::format("at {}", share_text(share)),
+           {{"/platform/condition/degraded/" + pointer_token(nics), Json(share_text(share)).dump()}},
+           share});
+    }
+    add(std::move(suspect));
   }
 
   [[nodiscard]] std::string protocol() const {
@@ -198,13 +212,13 @@ class JobsSuspects {
            0.5,
            "env | grep NCCL_",
            {{"ring", {{"/collectives/allreduce", R"("ring")"}}}}});
-    if (!document_.find("/workload/host_dispatch"))
-      add({"host_bound",
-           "slow kernel launches",
-           1,
-           "gaps between kernels in a profile",
-           {{"100 us a layer", {{"/workload/host_dispatch", R"("100 us")"}}},
-            {"400 us a layer", {{"/workload/host_dispatch", R"("400 us")"}}}}});
+    if (document_.find("/workload/host_dispatch")) return;
+    Suspect launches{"host_bound", "slow kernel launches", 1, "gaps between kernels in a profile", {}};
+    launches.is_between_kernels = true;
+    for (const char* late : {"100 us", "400 us"})
+      launches.severities.push_back(
+          {fmt::format("{} a layer", late), {{"/workload/host_dispatch", Json(late).dump()}}});
+    add(std::move(launches));
   }
 
   void input() {
@@ -258,7 +272,7 @@ class JobsSuspects {
 
 }  // namespace
 
-std::vector<Suspect> suspects_of(const SuspectedJob& job) {
+Suspects suspects_of(const SuspectedJob& job) {
   return JobsSuspects(job).all();
 }
 

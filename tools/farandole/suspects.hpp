@@ -5,6 +5,7 @@
 // machine and strategy can have is a suspect: no rail is down where a node has one NIC.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,11 @@ namespace farandole {
 struct Severity {
   std::string text;           // "at 50 %"
   std::vector<SetValue> set;  // what makes the scenario so
+  // What is left of the rate of the slowest NIC by itself, of copies from the host to a device, and of the speed of
+  // every device.
+  double nic_rate = 1;
+  double copy_rate = 1;
+  double speed = 1;
 };
 
 struct Suspect {
@@ -24,7 +30,8 @@ struct Suspect {
   double prior = 1;
   std::string look;  // a command, or a place
   std::vector<Severity> severities;
-  bool is_a_scale = true;        // as likely between two severities as at them
+  bool is_a_scale = true;  // as likely between two severities as at them
+  bool is_between_kernels = false;
   bool is_of_last_node = false;  // so that a run on fewer ranks, which has the first nodes, does not meet it
 };
 
@@ -38,6 +45,13 @@ struct SuspectedJob {
   double step_seconds = 1;
 };
 
-std::vector<Suspect> suspects_of(const SuspectedJob& job);
+struct Suspects {
+  std::vector<Suspect> list;
+  // Of the machine as it should be, bytes per second; none where its file does not say.
+  std::optional<double> nic_rate;
+  std::optional<double> copy_rate;
+};
+
+Suspects suspects_of(const SuspectedJob& job);
 
 }  // namespace farandole
