@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "platform/launch_line.hpp"
 #include "scenario/apply_effects.hpp"
 #include "scenario/fit_memory.hpp"
+#include "scenario/job_clocks.hpp"
 #include "scenario/library_choice.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/read_parts.hpp"
@@ -40,7 +42,12 @@ int channels_on_device(const Scenario& scenario, Operation operation) {
   const WorkloadSpec& workload = scenario.workload;
   const Bytes gradients =
       static_cast<double>(workload.model.trainable_parameters()) * element_size(workload.gradient_type);
-  const LibraryJob job{spec.platform, spec.placement, operation, 0, device, spec.scale};
+  // What is gathered and scattered in groups of neighbours does not leave them.
+  const int shards = scenario.strategy.sharding_stage == 3 ? scenario.strategy.shards : 0;
+  std::vector<int> members(static_cast<std::size_t>(shards > 1 && shards < spec.ranks ? shards : 0));
+  std::iota(members.begin(), members.end(), 0);
+  const Placement group = members.empty() ? spec.placement : placement_of(spec.platform, spec.placement, members);
+  const LibraryJob job{spec.platform, group, operation, 0, device, spec.scale};
   return library->planner(job).plan(gradients).choice.channels;
 }
 

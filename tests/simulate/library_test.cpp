@@ -131,6 +131,25 @@ TEST(Library, ALateRankHoldsEverybodyUp) {
   }
 }
 
+/// A switch adds up what all have: nothing goes before the last has begun, whoever that is, and all have the sum at
+/// once.
+TEST(Library, WhatSwitchesAddUpEndsAtOnceAndAsLateWhoeverIsLate) {
+  const Platform platform = test::gpu_nodes({4, 8, 8, 450_GBps, 50_GBps});
+  const LibraryJob job{platform, in_order(32), Operation::allreduce, 0, 90};
+  for (const Fidelity fidelity : {Fidelity::analytic, Fidelity::flow}) {
+    const auto clock = make_library_clock(*find_library("nccl-2.21"), job, fidelity);
+    ASSERT_TRUE(clock->choice(64_MiB).algorithm.starts_with("nvls"));
+    const double alone = test::time(*clock, 64_MiB, 32).si();
+    for (const int late : {0, 7, 8, 31}) {
+      RankTimes start = all_at(32, 0_s);
+      start[late] = 1e-3;
+      const RankTimes ends = clock->completion_times(64_MiB, start);
+      EXPECT_NEAR(ends.minCoeff(), 1e-3 + alone, 1e-12) << late;
+      EXPECT_NEAR(ends.maxCoeff(), 1e-3 + alone, 1e-12) << late;
+    }
+  }
+}
+
 TEST(Library, TimesGrowWithTheSizeOrStayWhileItFillsChannels) {
   const Platform platform = dgx_a100(2);
   const Placement placement = in_order(16);

@@ -58,6 +58,7 @@ struct LibraryPlan {
   std::string key;                        // plans with the same one have the same route
   std::function<RoutedSchedule()> route;  // of ranks in the library's order
   std::vector<int> order{};               // where it is not the planner's
+  bool adds_in_switches = false;          // what all have: nothing goes before the last begins, and all end together
 };
 
 struct LibraryPlanner {

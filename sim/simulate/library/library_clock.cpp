@@ -28,8 +28,11 @@ class Choosing final : public LibraryClock {
     const LibraryPlan plan = planner_.plan(size);
     CollectiveClock& clock = clock_of(plan);
     const std::vector<int>& order = plan.order.empty() ? planner_.order : plan.order;
-    Answer answer = clock.answer(size, in_order(start + plan.launch.si(), order));
-    answer.ends = in_ranks(answer.ends, order);
+    const auto together = [&](const RankTimes& moments) {
+      return plan.adds_in_switches ? all_at(static_cast<int>(moments.size()), latest(moments)) : moments;
+    };
+    Answer answer = clock.answer(size, in_order(together(start) + plan.launch.si(), order));
+    answer.ends = in_ranks(together(answer.ends), order);
     return answer;
   }
   [[nodiscard]] bool has_launch() const override { return true; }

@@ -146,7 +146,9 @@ LibraryPlan plan_as_nccl(const std::function<NcclJob()>& job, NcclChoice choice,
           choice.cost.base,
           fmt::format("{} {} {} {} {}", algorithm, name(choice.protocol), nccl_segments(size), choice.cost.hops.si(),
                       choice.cost.rate.si()),
-          [=] { return route_as_nccl(job(), choice, size); }};
+          [=] { return route_as_nccl(job(), choice, size); },
+          {},
+          is_nvls(choice.algorithm)};
 }
 
 void add_nccl(Section& section, Library& library) {
