@@ -169,7 +169,7 @@ TEST_F(Diagnose, CallsNoStepHealthyThatIsOutsideItsInterval) {
   EXPECT_THAT(said(expected * .7), testing::Not(HasSubstr("That is as it should be")));
   // Of healthy jobs one in five is outside of an 80 % interval.
   const Json band = asked("--measured '1 s'").at("measured").at(0).at("band");
-  EXPECT_THAT(said(band.at(1).get<double>() * 1.02), HasSubstr("That is within what may be"));
+  EXPECT_THAT(said(band.at(1).get<double>() * 1.02), HasSubstr("That is outside its 80 % interval, inside that of 95"));
 }
 
 TEST_F(Diagnose, TakesStepAndKernelsOfATrace) {

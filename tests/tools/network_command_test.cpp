@@ -153,10 +153,43 @@ TEST_F(Network, AnswersInTheFormOfItsSchemaAndOnAPage) {
   EXPECT_THAT(test::contents(place.folder() / "a.html"), HasSubstr("Rates that were tried"));
 }
 
+TEST_F(Network, OfNodesWithoutSwitchesIsThinnedWhereTheJobGoes) {
+  const Json none = Json::object();
+  const Json thin{{"/platform/override",
+                   {{"/kind", "leaf_spine"},
+                    {"/network",
+                     {{"nodes_per_leaf", 2},
+                      {"oversubscription", 16},
+                      {"routing", "spread"},
+                      {"link", {{"rate", "1.5625 Gbit/s"}}}}}}}};
+  const double by_hand = efficiency(thin, "");
+  EXPECT_LT(by_hand, efficiency(none, "") - .1);  // a sixteenth of the NICs' rate between leaves
+  const Json answer = asked("--target '" + std::to_string(100 * (by_hand + .02)) + " %'");
+  EXPECT_LT(answer.at("answers").at(0).at("oversubscription").get<double>(), 16);
+}
+
+/// What gathers within a node takes as much of its devices however many NICs that has.
+TEST_F(Network, WithFewerNicsIsNotFasterWhereGroupsStayInNodes) {
+  place.write("hybrid.json",
+              R"({"name": "hybrid", "workload": {"model": "gpt2_large", "batch_per_rank": 4, "precision": "fp16"},
+    "platform": {"topology": "mi300x-8", "ranks": 32}, "measure": {"iterations": 2, "warmup": 1},
+    "strategy": {"kind": "fsdp", "sharding_strategy": "HYBRID_SHARD", "shard_group": 8}})");
+  const Json answer = Json::parse(place.farandole("network hybrid.json --format json").out);
+  double fewer = 0;
+  for (const Json& other : answer.at("others")) {
+    if (other.at("machine") != "mi300x-8") continue;
+    const double efficiency = other.at("point").at("scaling_efficiency");
+    EXPECT_GT(efficiency, fewer) << other.at("nics_per_node");
+    fewer = efficiency;
+  }
+  EXPECT_GT(fewer, 0);
+  EXPECT_GT(answer.at("own").at("scaling_efficiency").get<double>(), fewer);
+}
+
 TEST_F(Network, SaysWhatItAssumes) {
   const std::string text = place.farandole("network s.json").out;
   EXPECT_THAT(text, HasSubstr("of what devices could do"));
-  EXPECT_THAT(text, HasSubstr("leaves of 16 nodes under spines are assumed"));
+  EXPECT_THAT(text, HasSubstr("leaves of 2 nodes under spines are assumed"));  // half of the job's: it leaves them
   EXPECT_THAT(text, HasSubstr("--set '/platform/override={\"/node/nic/rate\":"));
 }
 

@@ -1,7 +1,9 @@
 // farandole new: what it writes checks and runs as it stands, and nothing of the user's is overwritten.
 #include <algorithm>
+#include <map>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "tools/process.hpp"
 
@@ -49,6 +51,42 @@ TEST(NewCommand, AsksForWhatTheOptionsLeaveOut) {
   EXPECT_THAT(made.out, HasSubstr("resnet50 on dgx-a100, 8, 16 ranks, horovod in bf16, 64 samples a rank"));
   EXPECT_EQ(place.run("printf 'resnet50\\n' | " FARANDOLE_PROGRAM " new asked2.json --ask").status, 2);
   EXPECT_FALSE(std::filesystem::exists(place.folder() / "asked2.json"));
+}
+
+/// Of the network one word each, which become values of the machine's file: links between switches, protocols and NICs.
+TEST(NewCommand, TakesTheNetworkInOneWordEach) {
+  const test::Workplace place;
+  const auto override_of = [&](const std::string& file, const std::string& options) {
+    const test::Finished made = place.farandole("new " + file + " --model resnet50 --ranks 64 " + options);
+    EXPECT_EQ(made.status, 0) << made.err;
+    EXPECT_EQ(place.farandole("run --quiet " + file).status, 0);
+    return nlohmann::json::parse(test::contents(place.folder() / file)).at("platform").at("override");
+  };
+  const auto thin = override_of("a.json", "--machine hgx-h100 --oversubscription 2:1 --fabric roce");
+  EXPECT_EQ(thin.at("/network/levels/1/link/rate"), "200 Gbit/s");
+  EXPECT_EQ(thin.at("/node/nic/protocol").at("name"), "roce_v2");
+  EXPECT_EQ(thin.at("/network/levels/2/link/protocol").at("name"), "roce_v2");
+  EXPECT_THAT(thin.at("/transport").at("name"), HasSubstr("here over roce_v2"));
+  const auto fewer = override_of("b.json", "--machine hgx-h100 --rails 4 --nic '200 Gbit/s' --oversubscription 4");
+  EXPECT_EQ(fewer.at("/node/nic/rate"), "200 Gbit/s");
+  EXPECT_EQ(fewer.at("/network/levels/1/link/rate"), "50 Gbit/s");
+  EXPECT_EQ(fewer.at("/node/nics_at"), nlohmann::json({"switch0", "switch1", "switch2", "switch3"}));
+  const auto leaves = override_of("c.json", "--machine ethernet-25g --oversubscription 4 --nic '100 Gbit/s'");
+  EXPECT_EQ(leaves.at("/network").at("nodes_per_leaf"), 16);
+  EXPECT_EQ(leaves.at("/network").at("oversubscription"), 4);
+  EXPECT_EQ(leaves.at("/network").at("link").at("rate"), "25 Gbit/s");
+  for (const auto& [options, words] : std::map<std::string, std::string>{
+           {"--fabric rocket", "--fabric: expected a fabric, got \"rocket\"; did you mean \"roce\"?"},
+           {"--rails 9", "--rails: expected 1 to 8 NICs of a node of hgx-h100"},
+           {"--rails 0", "--rails: expected"},
+           {"--oversubscription 0.5", "--oversubscription: expected 1 to 1000 times"},
+           {"--oversubscription 2:2", "--oversubscription: expected"},
+           {"--nic '0 Gbit/s'", "--nic: expected a rate above zero"}}) {
+    const test::Finished refused = place.farandole("new d.json --model resnet50 --machine hgx-h100 " + options);
+    EXPECT_EQ(refused.status, 2) << options;
+    EXPECT_THAT(refused.err, HasSubstr(words));
+    EXPECT_FALSE(std::filesystem::exists(place.folder() / "d.json"));
+  }
 }
 
 TEST(NewCommand, OverwritesNothing) {

@@ -218,9 +218,13 @@ std::vector<std::string> diagnose_headline(const Diagnosis& answer) {
       return first.seconds >= expected * std::pow(band.low / expected, width) &&
              first.seconds <= expected * std::pow(band.high / expected, width);
     };
-    const char* verdict = is_inside(1) && likely.probability >= likely_enough ? "That is as it should be,"
+    const bool is_likely = likely.probability >= likely_enough;
+    const char* verdict = is_inside(1) && is_likely ? "That is as it should be,"
+                          : is_inside(1)
+                              ? "That is inside its 80 % interval, and no cause stands out: that nothing is wrong is"
                           : is_inside(width_of_95)
-                              ? "That is within what may be, and no cause stands out: that nothing is wrong is"
+                              ? "That is outside its 80 % interval, inside that of 95, and no cause stands out: that "
+                                "nothing is wrong is"
                               : "No cause stands out: that nothing is wrong is";
     sentences.push_back(fmt::format("{} as likely as {}.", verdict, how_sure(likely.probability)));
   } else {

@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "cost_options.hpp"
+#include "machine_network.hpp"
 #include "network_need.hpp"
 #include "question_answer.hpp"
 #include "units/format.hpp"
@@ -279,7 +280,9 @@ QuestionAnswer network_answer(const NetworkNeed& need, const NetworkPrice& price
       "a rate is each NIC's; links between switches are as many times faster or slower, latencies as they are",
       "thinned N:1: links between switches at an N-th of their rate, NICs as they are; none: they miss it as they are"};
   if (!need.has_switches)
-    result.notes.back() += "; this machine's file has no switches: leaves of 16 nodes under spines are assumed";
+    result.notes.back() +=
+        fmt::format("; this machine's file has no switches: leaves of {} nodes under spines are assumed",
+                    nodes_of_assumed_leaves(need.own.nodes));
   if (!need.others.empty())
     result.notes.emplace_back(
         "other machines are as their files have them, with their own libraries: --set platform.topology=NAME");

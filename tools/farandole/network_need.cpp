@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
+#include "machine_network.hpp"
 #include "platform/graph_file.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/sweep.hpp"
@@ -21,23 +22,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::array nic_gigabits{0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0};
 constexpr double farthest = 16;       // of those that are tried, from the file's own rate
 constexpr double near_enough = 1.02;  // of two rates
-constexpr int nodes_of_a_leaf = 16;
-
-std::string in_gigabits(BytesPerSecond rate) {
-  return fmt::format("{:.6g} Gbit/s", rate.si() * 8 / 1e9);
-}
-
-/// Where an object holds a rate, at whatever depth.
-void find_rates(const Value& value, std::vector<Value>& found) {
-  if (value.is_array()) {
-    for (const Value& element : value.elements()) find_rates(element, found);
-  }
-  if (!value.is_object()) return;
-  for (const auto& [key, member] : value.members()) {
-    if (key == "rate" && member.is_string()) found.push_back(member);
-    find_rates(member, found);
-  }
-}
 
 class NetworkQuestion {
  public:
@@ -52,47 +36,30 @@ class NetworkQuestion {
     if (overrides) overrides_ = Json::parse(to_json(overrides->node()).dump());
     const Topology machine = catalogue.topology(read<std::string>(name), name);
     if (is_graph_file(machine.file.string())) name.fail("a topology file, whose nodes have NICs");
-    topology_ = Document::read(machine.file);
+    Document topology = Document::read(machine.file);
     if (overrides) {
-      for (const auto& [pointer, value] : overrides->members()) topology_.set(pointer, value.node());
+      for (const auto& [pointer, value] : overrides->members()) topology.set(pointer, value.node());
     }
-    const auto rate = topology_.find("/node/nic/rate");
-    if (!rate) name.fail("a topology whose nodes have NICs");
-    nic_ = read<BytesPerSecond>(*rate);
+    network_.emplace(std::move(topology), name);
   }
 
-  [[nodiscard]] BytesPerSecond nic() const { return nic_; }
-  [[nodiscard]] bool has_switches() const { return topology_.find("/network").has_value(); }
+  [[nodiscard]] const MachineNetwork& network() const { return *network_; }
 
   /// With NICs and all behind them of so many times their rates.
   [[nodiscard]] NetworkVariant with_rates(double relative, bool bands) const {
     Json changed = overrides_;
-    changed["/node/nic/rate"] = in_gigabits(nic_ * relative);
-    scale_switches(changed, relative);
+    network_->scale(changed, relative);
     return run(relative, changed, bands);
   }
 
   /// With so much of the rate between switches.
-  [[nodiscard]] NetworkVariant with_thinner(double relative) const {
+  [[nodiscard]] NetworkVariant with_thinner(double relative, int nodes) const {
     Json changed = overrides_;
-    if (has_switches()) {
-      scale_switches(changed, relative);
-    } else {
-      Json link{{"rate", in_gigabits(nic_)}};
-      const auto protocol = topology_.find("/node/nic/protocol");
-      if (protocol) link["protocol"] = Json::parse(to_json(protocol->node()).dump());
-      changed["/kind"] = "leaf_spine";
-      changed["/network"] = {{"nodes_per_leaf", nodes_of_a_leaf},
-                             {"oversubscription", 1 / relative},
-                             {"link", link},
-                             {"routing", "spread"}};
-    }
+    network_->thin(changed, relative, nodes);
     return run(relative, changed, false);
   }
 
   [[nodiscard]] TrainingPoint own() const { return run(document_, true); }
-
-  [[nodiscard]] int nics() const { return nics_of(topology_); }
 
   /// On what was run so far.
   [[nodiscard]] std::vector<std::string> notes() const { return {notes_.begin(), notes_.end()}; }
@@ -100,16 +67,11 @@ class NetworkQuestion {
   /// With one, two, four, ... of the node's NICs, spread over the places that they have.
   [[nodiscard]] std::vector<OtherNetwork> with_fewer_nics() const {
     std::vector<OtherNetwork> fewer;
-    const auto all = topology_.find("/node/nics_at");
-    const std::size_t count = all ? all->elements().size() : 0;
-    for (std::size_t nics = 1; nics < count; nics *= 2) {
+    for (std::size_t nics = 1; nics < network_->nics(); nics *= 2) {
       Json changed = overrides_;
-      Json places = Json::array();
-      for (std::size_t nic = 0; nic < nics; ++nic)
-        places.push_back(read<std::string>(all->elements()[nic * count / nics]));
-      changed["/node/nics_at"] = places;
+      network_->keep_nics(changed, nics);
       NetworkVariant variant = run(1, changed, true);
-      fewer.push_back(other(topology_, std::move(variant.set), std::move(variant.point)));
+      fewer.push_back(other(topology(), std::move(variant.set), std::move(variant.point)));
       fewer.back().nics = static_cast<int>(nics);
     }
     return fewer;
@@ -134,36 +96,25 @@ class NetworkQuestion {
 
  private:
   [[nodiscard]] bool is_own(const Document& file) const {
-    return read<std::string>(*file.find("/name")) == read<std::string>(*topology_.find("/name"));
+    return read<std::string>(*file.find("/name")) == read<std::string>(*topology().find("/name"));
   }
+  [[nodiscard]] const Document& topology() const { return network_->topology(); }
   [[nodiscard]] bool has_same_nodes(const Document& file) const {
     const auto same = [&](const char* pointer) {
       const auto theirs = file.find(pointer);
-      const auto ours = topology_.find(pointer);
+      const auto ours = topology().find(pointer);
       return theirs && ours && to_json(theirs->node()).dump() == to_json(ours->node()).dump();
     };
     return same("/node/device") && same("/node/devices") && file.find("/node/nic/rate");
   }
-  static int nics_of(const Document& file) {
-    const auto places = file.find("/node/nics_at");
-    return places ? static_cast<int>(places->elements().size()) : 1;
-  }
   static OtherNetwork other(const Document& file, std::vector<SetValue> set, TrainingPoint point) {
     const auto transport = file.find("/transport/name");
     return {read<std::string>(*file.find("/name")),
-            nics_of(file),
+            static_cast<int>(MachineNetwork(file, file.root()).nics()),
             read<BytesPerSecond>(*file.find("/node/nic/rate")),
             transport ? read<std::string>(*transport) : std::string(),
             std::move(set),
             std::move(point)};
-  }
-
-  void scale_switches(Json& changed, double relative) const {
-    const auto network = topology_.find("/network");
-    if (!network) return;
-    std::vector<Value> rates;
-    find_rates(*network, rates);
-    for (const Value& rate : rates) changed[rate.pointer()] = in_gigabits(read<BytesPerSecond>(rate) * relative);
   }
 
   [[nodiscard]] NetworkVariant run(double relative, const Json& overrides, bool bands) const {
@@ -185,8 +136,7 @@ class NetworkQuestion {
   const Catalogue& catalogue_;
   RunOptions options_;
   Json overrides_ = Json::object();
-  Document topology_;
-  BytesPerSecond nic_;
+  std::optional<MachineNetwork> network_;
   mutable std::set<std::string> notes_;
 };
 
@@ -249,9 +199,9 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
                          std::span<const double> targets) {
   const NetworkQuestion question(document, catalogue, options);
   NetworkNeed need;
-  need.nic = question.nic();
-  need.nics = question.nics();
-  need.has_switches = question.has_switches();
+  need.nic = question.network().nic();
+  need.nics = static_cast<int>(question.network().nics());
+  need.has_switches = question.network().has_switches();
   need.own = question.own();
   if (need.own.nodes < 2) {
     document.find("/platform")->fail("a job on several nodes", fmt::format("{} on one", need.own.ranks));
@@ -264,7 +214,7 @@ NetworkNeed network_need(const Document& document, const Catalogue& catalogue, c
   std::vector<NetworkVariant> thin;  // one that stays as the file has it has been run
   if (need.has_switches) thin.push_back({1, {}, need.own});
   for (double factor = need.has_switches ? 2 : 1; factor <= most_thinned; factor *= 2)
-    thin.push_back(question.with_thinner(1 / factor));
+    thin.push_back(question.with_thinner(1 / factor, need.own.nodes));
   for (const double target : targets) {
     NetworkAnswer answer{target,
                          least_rate(question, need.rates, target),

@@ -3,7 +3,7 @@
 //
 // Called by `farandole network`. What its devices could do is what efficiency in every result is a share of: so many
 // ranks, each as fast as one by itself. With another rate of NICs the links between switches become as many times
-// faster or slower. A network whose file has no switches ("star") is thinned as leaves of 16 nodes under spines. Every
+// faster or slower. A network whose file has no switches ("star") is thinned as leaves under spines. Every
 // answer is a point of the same scenario with values put under /platform/override, which anybody may run by hand.
 // Beside these: the job with fewer of the machine's NICs, and on every other machine of the catalogue with as many of
 // the same devices in a node, as its file has it.

@@ -1,5 +1,6 @@
 // farandole new: a scenario of one's own, from options or from a few questions, that fits into memory and runs.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -10,11 +11,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "command.hpp"
 #include "config/text.hpp"
+#include "machine_network.hpp"
 #include "pasted_job.hpp"
+#include "platform/graph_file.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 #include "scenario/fit_memory.hpp"
@@ -32,6 +36,10 @@ struct NewArguments {
   std::string ranks;
   std::string batch;
   std::string strategy;
+  std::string fabric;
+  std::string oversubscription;
+  std::string rails;
+  std::string nic;
   bool asks = false;
 };
 
@@ -41,7 +49,8 @@ struct Draft {
   std::string model;
   std::string topology;
   std::vector<int> ranks;
-  std::string placement;  // JSON, where the launch line says one
+  std::string placement;            // JSON, where the launch line says one
+  nlohmann::ordered_json override;  // of the topology, by pointers
   int batch = 1;
   int sequence_length = 0;  // as the model has it
   std::string precision;
@@ -51,6 +60,8 @@ struct Draft {
   std::string recompute = "none";
   std::vector<std::pair<std::string, std::string>> more;  // of the workload, as JSON
 };
+
+constexpr double most_oversubscription = 1000;
 
 /// "1,8,64", each once and from few to many.
 std::vector<int> rank_counts(const std::string& text) {
@@ -110,9 +121,11 @@ std::string platform_text(const Draft& draft) {
       "    \"comment\": \"On which machine: `farandole show topologies`, or a file of your own (`farandole calibrate` "
       "fits one to measurements). A rank is a device.\",\n"
       "    \"topology\": {},\n"
+      "{}"
       "    {}\n"
       "  }},\n",
       json_text(draft.topology),
+      draft.override.empty() ? "" : fmt::format("    \"override\": {},\n", draft.override.dump()),
       draft.placement.starts_with("\"launch\"") ? draft.placement
                                                 : fmt::format("\"ranks\": {}{}", draft.ranks.front(), draft.placement));
 }
@@ -265,6 +278,48 @@ class Questions {
   bool asks_;
 };
 
+double times_thinner(const std::string& text) {
+  const std::string number = text.ends_with(":1") ? text.substr(0, text.size() - 2) : text;
+  double times = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), times);
+  if (error != std::errc{} || end != number.data() + number.size() || !(times >= 1) || times > most_oversubscription)
+    refuse_option("--oversubscription",
+                  fmt::format("1 to {} times the rate of NICs, such as 2 or 2:1", most_oversubscription), text);
+  return times;
+}
+
+/// What the options say of the machine's network.
+nlohmann::ordered_json override_of(const NewArguments& said, const Topology& machine, int nodes) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::object();
+  if (said.fabric.empty() && said.oversubscription.empty() && said.rails.empty() && said.nic.empty()) return all;
+  const OptionValue name("--topology", said.topology);
+  if (is_graph_file(machine.file.string())) name.value().fail("a topology file, whose nodes have NICs");
+  Document file = Document::read(machine.file);
+  if (!said.nic.empty()) {
+    const OptionValue nic("--nic", said.nic);
+    const auto rate = read<BytesPerSecond>(nic.value());
+    if (!(rate > BytesPerSecond(0))) nic.value().fail("a rate above zero");
+    const MachineNetwork own(Document::read(machine.file), name.value());
+    own.scale(all, rate / own.nic());
+    for (const auto& [pointer, value] : all.items()) file.set(pointer, value.dump());
+  }
+  const MachineNetwork network(std::move(file), name.value());
+  if (!said.oversubscription.empty()) network.thin(all, 1 / times_thinner(said.oversubscription), nodes);
+  if (!said.rails.empty()) {
+    const int rails = whole_number("--rails", said.rails, 1);
+    if (std::cmp_greater(rails, network.nics()))
+      refuse_option("--rails", fmt::format("1 to {} NICs of a node of {}", network.nics(), said.topology), said.rails);
+    if (network.nics() > 1) network.keep_nics(all, static_cast<std::size_t>(rails));
+  }
+  const std::map<std::string, std::string> protocols{{"infiniband", "infiniband"}, {"roce", "roce_v2"}};
+  if (said.fabric.empty()) return all;
+  const auto protocol = protocols.find(said.fabric);
+  if (protocol == protocols.end())
+    OptionValue("--fabric", said.fabric).value().fail_unknown("a fabric", {"infiniband", "roce"});
+  network.speak(all, protocol->second);
+  return all;
+}
+
 void refuse_unknown_strategy(const std::string& name) {
   std::vector<std::string> known;
   for (const StrategyRow& row : strategies()) known.push_back(row.name);
@@ -283,6 +338,11 @@ std::map<std::string, std::string> origins_of(const NewArguments& said, const Pa
   add(!said.model.empty(), "/workload/model", "--model");
   add(!said.strategy.empty() && !is_strategy_file(said.strategy), "/strategy/kind", "--strategy");
   add(!said.ranks.empty(), "/platform/ranks", "--ranks");
+  for (const auto& [text, option] : {std::pair{&said.nic, "--nic"},
+                                     {&said.rails, "--rails"},
+                                     {&said.oversubscription, "--oversubscription"},
+                                     {&said.fabric, "--fabric"}})
+    add(!text->empty(), "/platform/override", option);
   origins.try_emplace("/platform",
                       origins.contains("/platform/ranks") ? origins["/platform/ranks"] : "farandole: --topology");
   for (const char* member : {"/workload/batch_per_rank", "/workload/model"}) {
@@ -365,6 +425,7 @@ Draft draft_of(NewArguments& said, const PastedJob& job, const Questions& questi
   });
   draft.ranks = usual_ranks(topology);
   ask_for_the_rest(said, questions, model, job, draft);
+  draft.override = override_of(said, topology, std::max(1, draft.ranks.back() / topology.devices_per_node));
   draft.name = std::filesystem::path(said.file).stem();
   draft.model = said.model;
   draft.topology = said.topology;
@@ -461,12 +522,23 @@ void add_new(CLI::App& app) {
       "--strategy", said->strategy,
       "a name of `show strategies`, or a file of accelerate, DeepSpeed, llm-foundry, torchtitan or NeMo (default: "
       "what the launch line says, or ddp, or fsdp where memory asks for it)");
+  command
+      ->add_option("--fabric", said->fabric,
+                   "what the machine's NICs and switches speak in place of what its file says: infiniband or roce")
+      ->type_name("NAME");
+  command
+      ->add_option("--oversubscription", said->oversubscription,
+                   "links between switches have so many times less rate than the machine's file says: 2 or 2:1")
+      ->type_name("N");
+  command->add_option("--rails", said->rails, "a node has so many of its NICs alone")->type_name("N");
+  command->add_option("--nic", said->nic, "the rate of every NIC, and links between switches with it")
+      ->type_name("RATE");
   command->add_flag("--ask", said->asks, "ask for missing options even where input is no terminal");
   command->footer(
       "Example:\n"
       "  farandole new mine.json --model resnet50 --topology dgx-a100\n"
       "  farandole new mine.json --model config.json --machine hgx-h100 --strategy accelerate.yaml \\\n"
-      "      --launch \"torchrun --nnodes 4 --nproc-per-node 8 train.py\"");
+      "      --fabric roce --oversubscription 2:1 --launch \"torchrun --nnodes 4 --nproc-per-node 8 train.py\"");
   command->callback([said] { write_new(*said); });
 }
 
