@@ -1,7 +1,7 @@
 # What `cmake --install` puts where. Component "program": the program, its modules, data, schemas, man pages and completion.
 # Component "development": the rooms as static libraries with their headers, and what find_package(Farandole) reads.
 #
-# The program finds its data and modules from where it lies itself (sim/config/own_place.hpp), so the whole may be moved.
+# The program finds its data and modules from where it lies itself (sim/config/data_folder.hpp), so the whole may be moved.
 include(CMakePackageConfigHelpers)
 set(farandole_data ${CMAKE_INSTALL_DATADIR}/farandole)
 set(farandole_package ${CMAKE_INSTALL_LIBDIR}/cmake/Farandole)

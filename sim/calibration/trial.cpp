@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "calibration/fit.hpp"
-#include "config/pointer.hpp"
+#include "config/document.hpp"
 #include "config/section.hpp"
 #include "units/format.hpp"
 

@@ -2,8 +2,6 @@
 
 #include <cstdlib>
 
-#include "config/own_place.hpp"
-
 namespace farandole { inline namespace config {
 namespace {
 

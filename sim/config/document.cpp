@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "config/pointer.hpp"
 #include "config/text.hpp"
 #include "config/tree_builder.hpp"
 

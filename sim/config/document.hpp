@@ -6,6 +6,7 @@
 // (node and pointer path) that must not outlive it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -101,5 +102,27 @@ class Document {
 };
 
 nlohmann::json to_json(const Node& node);
+
+// Checks a document against one of our JSON Schemas (valijson), so that editors and the program agree.
+//
+// The typed readers are the law and give the better messages; the schema is for editors, for `farandole check`, and
+// for tests that hold the two together.
+
+/// Throws InputError for the first violation, with its file, line and pointer.
+void check_schema(const Document& document, const std::filesystem::path& schema_file);
+
+// JSON pointers (RFC 6901): "/links/0/rate", with "~1" for a slash and "~0" for a tilde inside a key.
+
+/// One key as it stands in a pointer.
+std::string pointer_token(std::string_view key);
+
+/// The keys a pointer names; nothing where it does not start with "/" or has a "~" that is no escape.
+std::optional<std::vector<std::string>> split_pointer(std::string_view pointer);
+
+/// Whether it names what the other does, or a part of that.
+bool is_within(std::string_view pointer, std::string_view around);
+
+/// An array index: digits without sign or leading zero.
+std::optional<std::size_t> array_index(std::string_view token);
 
 }}  // namespace farandole::config

@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-#include "config/own_place.hpp"
+#include "config/data_folder.hpp"
 
 namespace farandole { inline namespace config {
 namespace {

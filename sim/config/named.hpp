@@ -6,11 +6,14 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/document.hpp"
 #include "config/section.hpp"
+#include "units/mapped.hpp"
 
 namespace farandole { inline namespace config {
 
@@ -36,6 +39,33 @@ std::size_t read_place(const Value& where, std::string_view what, const Names& n
 template <class Kind>
 Kind read_choice(const Value& where, std::string_view what, const std::map<std::string, Kind>& rows) {
   return read_named(where, what, rows, [](const auto& row) { return row.first; }).second;
+}
+
+// Catalogues: rows of {name, summary, builder} in one table, looked up by name.
+//
+// A plug-in (an algorithm, a topology, a strategy) is one .cpp file and one row. Tables are plain values written where
+// the parts are composed; nothing registers itself.
+
+template <class Builder>
+struct Entry {
+  std::string name;
+  std::string summary;
+  Builder builder;
+};
+
+template <class Builder>
+std::vector<std::string> names(std::span<const Entry<Builder>> table) {
+  return mapped(table, &Entry<Builder>::name);
+}
+
+/// The row named `name`; otherwise `where` fails with the nearest known name. `what` is "a topology kind", ...
+template <class Builder>
+const Entry<Builder>& find(std::span<const Entry<Builder>> table, const std::string& name, std::string_view what,
+                           const Value& where) {
+  for (const auto& entry : table) {
+    if (entry.name == name) return entry;
+  }
+  where.fail_unknown(what, names(table));
 }
 
 }}  // namespace farandole::config

@@ -1,7 +1,7 @@
-#include "config/own_place.hpp"
-
 #include <dlfcn.h>
 #include <link.h>
+
+#include "config/data_folder.hpp"
 
 namespace farandole { inline namespace config {
 

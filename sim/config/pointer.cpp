@@ -1,6 +1,6 @@
-#include "config/pointer.hpp"
-
 #include <charconv>
+
+#include "config/document.hpp"
 
 namespace farandole { inline namespace config {
 namespace {

@@ -1,5 +1,3 @@
-#include "config/schema.hpp"
-
 #include <algorithm>
 #include <exception>
 #include <string>
@@ -13,7 +11,7 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include "config/pointer.hpp"
+#include "config/document.hpp"
 #include "units/mapped.hpp"
 
 namespace farandole { inline namespace config {

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "config/listed_members.hpp"
 #include "units/parse.hpp"
 
 namespace farandole { inline namespace config {

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "config/document.hpp"
@@ -117,5 +118,12 @@ void require_at_most(Count count, Count most, std::string_view what, const Value
 
 /// 1234567 is "1,234,567"; what no number holds is "more than 9 x 10^18".
 std::string counted(Count count);
+
+// The members of an object whose keys the user chooses: pointers of a sweep, patterns of links, names of variants.
+//
+// Called where a Section, which knows its keys, does not fit.
+
+/// All but "comment", which must be a string, here as everywhere. Fails where `where` is no object.
+std::vector<std::pair<std::string, Value>> listed_members(const Value& where);
 
 }}  // namespace farandole::config

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "config/pointer.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace config {

@@ -10,7 +10,7 @@
 
 #include <Eigen/Core>
 
-#include "config/registry.hpp"
+#include "config/named.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace learning {

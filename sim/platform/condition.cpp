@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "config/document.hpp"
-#include "config/listed_members.hpp"
 #include "platform/platform.hpp"
 #include "platform/sections.hpp"
 #include "platform/topologies/wiring.hpp"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "config/registry.hpp"
+#include "config/named.hpp"
 #include "platform/congestion.hpp"
 #include "units/quantity.hpp"
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "config/document.hpp"
-#include "config/registry.hpp"
+#include "config/named.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "platform/condition.hpp"

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/pointer.hpp"
 #include "config/section.hpp"
 #include "scenario/compared_settings.hpp"
 #include "scenario/model_error.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "config/document.hpp"
 #include "config/error.hpp"
-#include "config/pointer.hpp"
 #include "report/answer.hpp"
 #include "scenario/parts.hpp"
 #include "scenario/read_parts.hpp"

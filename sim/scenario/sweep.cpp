@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "config/listed_members.hpp"
-#include "config/pointer.hpp"
 #include "config/section.hpp"
 #include "units/parse.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "config/pointer.hpp"
 #include "config/section.hpp"
 #include "scenario/explain.hpp"
 #include "scenario/model_error.hpp"

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "config/listed_members.hpp"
 #include "config/named.hpp"
 #include "config/section.hpp"
 #include "report/table.hpp"

@@ -11,7 +11,7 @@
 
 #include "calibration/read_measurements.hpp"
 #include "calibration/validation.hpp"
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "scenario/scenario.hpp"
 #include "support/source_folder.hpp"
 

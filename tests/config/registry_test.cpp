@@ -1,10 +1,9 @@
-#include "config/registry.hpp"
-
 #include <array>
 
 #include <gmock/gmock.h>
 
 #include "config/message.hpp"
+#include "config/named.hpp"
 
 namespace farandole::registry_test { namespace {
 

@@ -1,5 +1,3 @@
-#include "config/schema.hpp"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -7,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "config/document.hpp"
 #include "config/message.hpp"
 
 namespace farandole::schema_test { namespace {

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "config/listed_members.hpp"
 #include "config/message.hpp"
 
 namespace farandole::section_test { namespace {

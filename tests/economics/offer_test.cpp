@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "economics/cost.hpp"
 #include "economics/kit.hpp"
 #include "support/source_folder.hpp"

@@ -2,7 +2,7 @@
 // a scenario says of a job, and where it was said, or refused.
 #include <nlohmann/json.hpp>
 
-#include "config/pointer.hpp"
+#include "config/document.hpp"
 #include "farandole/job_options.hpp"
 #include "farandole/pasted_job.hpp"
 #include "farandole/toml.hpp"

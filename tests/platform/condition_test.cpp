@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "platform/bisection.hpp"
 #include "platform/networks.hpp"
 

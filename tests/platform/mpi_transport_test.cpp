@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "platform/network_scale.hpp"
 #include "platform/samples.hpp"
 

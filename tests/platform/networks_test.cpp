@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "platform/bisection.hpp"
 
 namespace farandole::networks_test { namespace {

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "platform/samples.hpp"
 
 namespace farandole::read_topology_test { namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"

@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "simulate/library/library.hpp"
 #include "simulate/library/nccl_tuning.hpp"
 #include "simulate/library_kit.hpp"

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "config/document.hpp"
 #include "config/message.hpp"
-#include "config/schema.hpp"
 #include "tools/process.hpp"
 
 namespace farandole::json_help_test { namespace {

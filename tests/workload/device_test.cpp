@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "config/document.hpp"
 #include "config/error.hpp"
-#include "config/schema.hpp"
 #include "workload/files.hpp"
 
 namespace farandole::device_test { namespace {

@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 #include "workload/throughput.hpp"

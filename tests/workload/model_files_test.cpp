@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "workload/files.hpp"
 #include "workload/published_totals.hpp"
 

@@ -1,7 +1,7 @@
 // What JavaScript sees of the simulator: one function. The files that scenarios name are in memory, under /data.
 #include <emscripten/emscripten.h>
 
-#include "config/own_place.hpp"
+#include "config/data_folder.hpp"
 #include "core.hpp"
 
 namespace farandole {

@@ -4,7 +4,7 @@
 
 #include "calibration/published.hpp"
 #include "command.hpp"
-#include "config/schema.hpp"
+#include "config/document.hpp"
 #include "platform/graph_file.hpp"
 #include "platform/topology.hpp"
 #include "scenario/anchor.hpp"

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "collective/algorithms.hpp"
-#include "config/pointer.hpp"
+#include "config/document.hpp"
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
 #include "scenario/parts.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "command.hpp"
-#include "config/pointer.hpp"
+#include "config/document.hpp"
 #include "config/section.hpp"
 #include "config/text.hpp"
 #include "job_options.hpp"

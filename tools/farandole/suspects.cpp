@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "config/pointer.hpp"
+#include "config/document.hpp"
 #include "config/section.hpp"
 #include "platform/graph_file.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "collective/specification.hpp"
-#include "config/listed_members.hpp"
+#include "config/section.hpp"
 #include "simulate/library/library_file.hpp"
 #include "simulate/library/nccl_route.hpp"
 #include "simulate/library/planners.hpp"

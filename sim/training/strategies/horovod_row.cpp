@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "config/listed_members.hpp"
 #include "config/named.hpp"
+#include "config/section.hpp"
 #include "training/strategies/horovod.hpp"
 #include "training/strategies/negotiation.hpp"
 #include "training/strategies/rows.hpp"
