@@ -6,7 +6,6 @@
 #include "report/facet.hpp"
 #include "report/field_record.hpp"
 #include "report/field_table.hpp"
-#include "report/link_table.hpp"
 #include "report/reports.hpp"
 #include "report/time_column.hpp"
 

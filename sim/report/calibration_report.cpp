@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "report/field_record.hpp"
+#include "report/heading.hpp"
 #include "report/record.hpp"
 #include "report/reports.hpp"
 #include "report/table.hpp"
-#include "report/version.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

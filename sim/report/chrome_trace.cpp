@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "report/record.hpp"
-#include "report/version.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "report/band_record.hpp"
 #include "report/facet.hpp"
-#include "report/link_table.hpp"
 #include "report/record.hpp"
 #include "report/reports.hpp"
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "report/facet.hpp"
-#include "report/link_table.hpp"
 #include "report/record.hpp"
 #include "report/reports.hpp"
 #include "simulate/fidelity.hpp"

@@ -8,8 +8,6 @@
 
 #include "platform/launch/launch.hpp"
 #include "report/table.hpp"
-#include "report/terminal_style.hpp"
-#include "report/version.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

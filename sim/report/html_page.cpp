@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "report/heading.hpp"
 #include "report/html.hpp"
 #include "report/page/assets.hpp"
 #include "report/pages.hpp"
-#include "report/version.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

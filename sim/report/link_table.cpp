@@ -1,5 +1,3 @@
-#include "report/link_table.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/reports.hpp"
 #include "report/table.hpp"
 #include "units/format.hpp"
 

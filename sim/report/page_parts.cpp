@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "report/heading.hpp"
 #include "report/time_column.hpp"
 #include "report/validation_summary.hpp"
-#include "report/version.hpp"
 #include "units/format.hpp"
 
 namespace farandole { inline namespace report {

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "report/field_record.hpp"
-#include "report/version.hpp"
 
 namespace farandole { inline namespace report {
 

@@ -10,9 +10,8 @@
 #include "report/band_record.hpp"
 #include "report/facet.hpp"
 #include "report/field_table.hpp"
-#include "report/link_table.hpp"
 #include "report/reports.hpp"
-#include "report/terminal_style.hpp"
+#include "report/table.hpp"
 #include "report/time_column.hpp"
 #include "units/format.hpp"
 

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "report/field_record.hpp"
+#include "report/heading.hpp"
 #include "report/reports.hpp"
 #include "report/table.hpp"
 #include "report/time_column.hpp"
 #include "report/validation_ratios.hpp"
 #include "report/validation_summary.hpp"
-#include "report/version.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

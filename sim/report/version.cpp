@@ -1,4 +1,4 @@
-#include "report/version.hpp"
+#include "report/heading.hpp"
 
 namespace farandole { inline namespace report {
 

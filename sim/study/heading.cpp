@@ -1,4 +1,6 @@
 // What a journal or a shard says of itself in its first line. By itself, so that fuzzing its reader needs no simulator.
+#include "report/heading.hpp"
+
 #include <limits>
 #include <optional>
 
@@ -7,7 +9,6 @@
 
 #include "config/error.hpp"
 #include "report/field_record.hpp"
-#include "report/version.hpp"
 #include "study/study.hpp"
 
 namespace farandole { inline namespace study {

@@ -15,7 +15,6 @@
 
 #include "config/error.hpp"
 #include "config/section.hpp"
-#include "report/on_disk.hpp"
 #include "report/output_file.hpp"
 #include "report/record.hpp"
 

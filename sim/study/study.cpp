@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "config/error.hpp"
+#include "report/heading.hpp"
 #include "report/record.hpp"
-#include "report/version.hpp"
 #include "study/journal.hpp"
 #include "study/point_timer.hpp"
 #include "study/team.hpp"

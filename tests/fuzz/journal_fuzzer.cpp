@@ -2,7 +2,7 @@
 // chance would not: they stand before every line that begins with '!', in its place, and @VERSION is the version of the
 // program.
 #include "fuzz/fuzz.hpp"
-#include "report/version.hpp"
+#include "report/heading.hpp"
 #include "study/study.hpp"
 
 namespace {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "report/link_table.hpp"
 #include "report/points.hpp"
 #include "report/reports.hpp"
 

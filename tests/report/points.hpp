@@ -2,7 +2,6 @@
 #pragma once
 
 #include "report/heading.hpp"
-#include "report/version.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole {

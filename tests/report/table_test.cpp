@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/format.hpp"
+#include "report/reports.hpp"
 
 namespace farandole::table_test { namespace {
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "config/error.hpp"
+#include "report/heading.hpp"
 #include "report/output_file.hpp"
-#include "report/version.hpp"
 #include "study/study.hpp"
 
 namespace farandole::journal_test { namespace {

@@ -5,8 +5,8 @@
 #include <map>
 #include <ostream>
 
+#include "report/heading.hpp"
 #include "report/record.hpp"
-#include "report/version.hpp"
 
 namespace farandole {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "backend/backend.hpp"
 #include "command.hpp"
+#include "report/heading.hpp"
 #include "report/page/assets.hpp"
-#include "report/version.hpp"
 #include "scenario/catalogue.hpp"
 #include "simulate/fluid_network.hpp"
 

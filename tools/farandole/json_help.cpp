@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/version.hpp"
+#include "report/heading.hpp"
 
 namespace farandole {
 namespace {

@@ -17,9 +17,9 @@
 #include "command.hpp"
 #include "cost_options.hpp"
 #include "json_help.hpp"
+#include "report/heading.hpp"
 #include "report/output_file.hpp"
-#include "report/terminal_style.hpp"
-#include "report/version.hpp"
+#include "report/table.hpp"
 
 namespace farandole { namespace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "command.hpp"
-#include "report/format.hpp"
+#include "report/heading.hpp"
 #include "report/output_file.hpp"
 #include "simulate/fidelity.hpp"
 #include "targets.hpp"

@@ -12,7 +12,7 @@
 #include <pybind11/stl.h>
 
 #include "farandole/command.hpp"
-#include "report/version.hpp"
+#include "report/heading.hpp"
 
 namespace farandole { namespace {
 
