@@ -1,6 +1,6 @@
 // What a run says, in sentences: how well it scales, what holds it back, what would help, and what the study asked.
 //
-// Called by training_page.hpp. Every number in them is one of a result point, rounded.
+// Called by training_page.cpp. Every number in them is one of a result point, rounded.
 #pragma once
 
 #include <cstddef>

@@ -6,8 +6,8 @@
 #include "report/facet.hpp"
 #include "report/field_record.hpp"
 #include "report/field_table.hpp"
+#include "report/page.hpp"
 #include "report/reports.hpp"
-#include "report/time_column.hpp"
 
 namespace farandole { inline namespace report {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/chrome_trace.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "report/pages.hpp"
 #include "report/record.hpp"
 
 namespace farandole { inline namespace report {

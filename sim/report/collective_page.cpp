@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "report/band_record.hpp"
 #include "report/facet.hpp"
 #include "report/page_parts.hpp"
 #include "report/pages.hpp"

@@ -1,13 +1,18 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <ostream>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "report/band_record.hpp"
 #include "report/facet.hpp"
 #include "report/record.hpp"
 #include "report/reports.hpp"
+#include "report/table.hpp"
+#include "units/format.hpp"
 
 namespace farandole { inline namespace report {
 namespace {
@@ -73,6 +78,100 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
   CollectivePoint any;  // for the header of a result without points: one of a simulation
   any.fidelity = "flow";
   write_csv(out, rows.empty() ? to_row(any) : rows.front(), rows);
+}
+
+namespace {
+
+void write_links(std::ostream& out, const std::vector<LinkUse>& links, const std::string& what) {
+  if (links.empty()) return;
+  std::size_t width = 0;
+  for (const LinkUse& link : links) width = std::max(width, printable(link.name).size());
+  out << "#\n# Busiest links " << what << ", capacity, share of it in use\n";
+  for (const LinkUse& link : links) {
+    out << fmt::format("#   {:<{}} {:>16.0f} {:>14} {:>6.1f} %\n", printable(link.name), width, link.bytes.si(),
+                       format(link.capacity), 100 * link.utilisation);
+  }
+}
+
+}  // namespace
+
+void write_busiest_links(std::ostream& out, std::span<const CollectivePoint> points) {
+  for (const CollectivePoint& point : points) {
+    write_links(out, point.links, fmt::format("at {:.0f} B ({}): bytes", point.bytes.si(), printable(point.fidelity)));
+  }
+}
+
+void write_busiest_links(std::ostream& out, std::span<const TrainingPoint> points) {
+  for (const TrainingPoint& point : points) {
+    write_links(out, point.links,
+                fmt::format("of {} on {} ranks ({}): bytes an iteration", printable(point.model), point.ranks,
+                            printable(point.fidelity)));
+  }
+}
+
+void write_neighbours(std::ostream& out, std::span<const TrainingPoint> points) {
+  for (const TrainingPoint& point : points) {
+    for (const Neighbour& job : point.neighbours) {
+      out << fmt::format("#\n# Beside {} on {} ranks ({}): {} on {} ranks, iteration {:.3f} ms, alone {:.3f} ms\n",
+                         printable(point.model), point.ranks, printable(point.fidelity), printable(job.model),
+                         job.ranks, 1e3 * job.beside.si(), 1e3 * job.alone.si());
+    }
+  }
+}
+
+namespace {
+
+/// How nccl-tests describes an operation: the name of its reduction, whether it has a root, and whether its count is
+/// one rank's share of the size.
+struct Kind {
+  std::string_view operation;
+  std::string_view reduction;
+  int root;
+  bool counts_a_share;
+};
+
+constexpr int no_root = -1;
+// A row's widths, with "# " in place of the first two columns of the size.
+constexpr std::string_view heading_form = "# {:>10}  {:>12}  {:>8}  {:>6}  {:>6}  {:>7}  {:>6}  {:>6}";
+
+Kind kind_of(std::string_view operation) {
+  static constexpr std::array<Kind, 8> kinds{{{"allreduce", "sum", no_root, false},
+                                              {"reduce_scatter", "sum", no_root, true},
+                                              {"allgather", "none", no_root, true},
+                                              {"alltoall", "none", no_root, true},
+                                              {"broadcast", "none", 0, false},
+                                              {"reduce", "sum", 0, false},
+                                              {"gather", "none", 0, true},
+                                              {"scatter", "none", 0, true}}};
+  for (const Kind& kind : kinds) {
+    if (kind.operation == operation) return kind;
+  }
+  return {operation, operation == "parameter_server" ? "sum" : "none", no_root, false};
+}
+
+/// Seven characters, with two, one or no decimals: as many as fit.
+std::string fitting_time(double microseconds) {
+  const int decimals = microseconds < 9999.995 ? 2 : microseconds < 99999.95 ? 1 : 0;
+  return fmt::format("{:>7.{}f}", microseconds, decimals);
+}
+
+}  // namespace
+
+std::string nccl_heading_names() {
+  return fmt::format(heading_form, "size", "count", "type", "redop", "root", "time", "algbw", "busbw");
+}
+
+std::string nccl_heading_units() {
+  return fmt::format(heading_form, "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+}
+
+std::string nccl_row(const CollectivePoint& point) {
+  const Kind kind = kind_of(point.operation);
+  const double elements = std::floor(point.bytes.si() / point.type_bytes / (kind.counts_a_share ? point.ranks : 1));
+  return fmt::format("{:>12.0f}  {:>12.0f}  {:>8}  {:>6}  {:>6}  {}  {:>6.2f}  {:>6.2f}", point.bytes.si(), elements,
+                     point.type, kind.reduction, kind.root == no_root ? no_root : point.root,
+                     fitting_time(point.time.si() * 1e6), point.algorithm_bandwidth.si() / 1e9,
+                     point.bus_bandwidth.si() / 1e9);
 }
 
 }}  // namespace farandole::report

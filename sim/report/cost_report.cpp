@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "report/band_record.hpp"
-#include "report/cost_section.hpp"
+#include "report/facet.hpp"
+#include "report/page_parts.hpp"
 #include "report/reports.hpp"
 
 namespace farandole { inline namespace report {

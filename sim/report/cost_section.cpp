@@ -1,11 +1,10 @@
-#include "report/cost_section.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "report/band_record.hpp"
+#include "report/facet.hpp"
 #include "report/page_parts.hpp"
 #include "report/series.hpp"
 

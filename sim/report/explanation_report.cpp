@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "report/band_record.hpp"
+#include "report/facet.hpp"
 #include "report/field_table.hpp"
 #include "report/reports.hpp"
 #include "units/format.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "report/facet.hpp"
-#include "report/time_column.hpp"
+#include "report/page.hpp"
 #include "timeline/bands.hpp"
 #include "timeline/fields.hpp"
 #include "units/format.hpp"

@@ -1,17 +1,19 @@
 // A page as a value: an answer, sections, tables, and what its charts are drawn from.
 //
-// Made by the writers of this room from results (training_page.hpp, pages.hpp), written as HTML and Markdown
-// (pages.hpp). Texts are plain; the writers escape them. Charts are named: page/*.js draws the
-// chart of that name from `data`, where `key` says which part is the chart's own.
+// Made by the writers of this room from results, written as HTML and Markdown (pages.hpp). Texts are plain; the writers
+// escape them. Charts are named: page/*.js draws the chart of that name from `data`, where `key` says which part is the
+// chart's own.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "report/record.hpp"
 #include "report/table.hpp"
+#include "units/quantity.hpp"
 
 namespace farandole { inline namespace report {
 
@@ -55,5 +57,25 @@ struct Page {
   Record data = Record::object();
   std::string csv;  // every key of every point; empty: none to download
 };
+
+// Times that stand below one another: one unit for all of them, chosen so that the smallest can still be read.
+//
+// Used by the tables of this room.
+
+struct TimeColumn {
+  std::string unit;  // "s", "ms", "us" or "ns"
+  double per_second = 1;
+  int decimals = 3;
+
+  [[nodiscard]] std::string text(Seconds time) const;
+  /// Sorted by the time itself.
+  [[nodiscard]] Cell cell(Seconds time) const;
+};
+
+/// Four digits of the smallest that is not zero.
+TimeColumn time_column(std::span<const Seconds> times);
+
+/// Of iterations: milliseconds, and microseconds where one takes less than a tenth of one.
+TimeColumn iteration_column(Seconds shortest);
 
 }}  // namespace farandole::report

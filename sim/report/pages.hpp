@@ -1,7 +1,9 @@
 // Results as files to open: pages, pictures, Markdown.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,12 +11,40 @@
 #include "platform/platform.hpp"
 #include "report/heading.hpp"
 #include "report/page.hpp"
-#include "report/training_page.hpp"
 #include "timeline/difference.hpp"
 #include "timeline/result.hpp"
+#include "timeline/timeline.hpp"
 #include "timeline/validation.hpp"
 
 namespace farandole { inline namespace report {
+
+// The points of `farandole run` as a page.
+//
+// Called by the command line for `--html` and `--markdown`. Sections without content are left out.
+
+/// Published runs beside their predictions, on this platform or, where there are none, on all.
+struct ValidationContext {
+  bool of_this_platform = false;
+  std::vector<ValidationPoint> points;
+};
+
+struct TrainingPageInput {
+  Heading heading;
+  std::string summary;                // the scenario's own words
+  std::string command;                // as it was typed
+  std::string scenario;               // its JSON, with what the command line set
+  std::vector<TrainingPoint> points;  // the headline points with explanations
+  std::optional<Question> question;
+  std::vector<PublishedMark> published;
+  ValidationContext trust;
+  const Timeline* timeline = nullptr;  // of one rank; or null
+  std::size_t timeline_point = 0;
+  std::vector<LinkUse> busiest_links;  // of that point
+  std::string topology_svg;            // with the loads of that point; or empty
+};
+
+/// std::logic_error where a point holds a number that is not finite.
+Page training_page(const TrainingPageInput& story);
 
 // Writes a page as one HTML file that needs nothing else: style, scripts and D3 are in it.
 //
@@ -95,5 +125,17 @@ void write_topology_simgrid(std::ostream& out, const Platform& platform);
 // Called by the command line for `--markdown`. GitHub's tables; what would mean something to Markdown is escaped.
 
 void write_markdown(std::ostream& out, const Page& page);
+
+// Writes a Timeline as Trace Event JSON, as Horovod's timeline looks: chrome://tracing and Perfetto open it.
+//
+// Called by the command line for `--timeline` with the timeline of one rank. Each lane (a tensor) is a "process" with
+// its own pid, numbered from 1 in order of first appearance; the lane "" (the whole process) is pid 0. Spans are
+// complete events ("X"), instants are "i": global on pid 0 (CYCLE_START), else on their process; an instant whose
+// activity is a number is a rank that reported ready, and has that rank in its args. Spans of one lane that overlap
+// without nesting go to further threads (tid) of it, as viewers can only stack what nests. Times are microseconds with
+// three decimals. Format: "Trace Event Format", Google, and horovod/common/timeline.cc.
+
+/// Always a complete JSON document, even for an empty timeline. `otherData` says how many events were dropped.
+void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading);
 
 }}  // namespace farandole::report

@@ -159,7 +159,7 @@ void write_tuning(std::ostream& out, std::span<const TrainingPoint> points);
 
 // Writes the points of `farandole validate`: predicted beside measured, and how far off by family and by size.
 //
-// Called by the command line. Published runs begin with their differences (report/validation_ratios.hpp) and the rows
+// Called by the command line. Published runs begin with their differences (report/validation_summary.hpp) and the rows
 // that do not count and are missed all the same. The table lists every row, then the median, the 90th percentile and
 // the worst of the counted ones' errors: of all, by family, by operation and by size; and, where rows have a band, how
 // often the measurement falls inside. JSON has the same under "ratios", "uncounted_misses" and "summary"; CSV has the

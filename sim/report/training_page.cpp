@@ -1,19 +1,15 @@
-#include "report/training_page.hpp"
-
 #include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "report/answer.hpp"
-#include "report/band_record.hpp"
-#include "report/cost_section.hpp"
 #include "report/facet.hpp"
+#include "report/page.hpp"
 #include "report/page_parts.hpp"
+#include "report/pages.hpp"
 #include "report/reports.hpp"
 #include "report/series.hpp"
-#include "report/time_column.hpp"
-#include "report/whole_run_section.hpp"
 #include "units/format.hpp"
 
 namespace farandole { inline namespace report {

@@ -5,11 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "report/page.hpp"
 #include "report/page_parts.hpp"
 #include "report/pages.hpp"
 #include "report/reports.hpp"
-#include "report/time_column.hpp"
-#include "report/validation_ratios.hpp"
 #include "report/validation_summary.hpp"
 #include "units/format.hpp"
 

@@ -7,10 +7,9 @@
 
 #include "report/field_record.hpp"
 #include "report/heading.hpp"
+#include "report/page.hpp"
 #include "report/reports.hpp"
 #include "report/table.hpp"
-#include "report/time_column.hpp"
-#include "report/validation_ratios.hpp"
 #include "report/validation_summary.hpp"
 
 namespace farandole { inline namespace report {

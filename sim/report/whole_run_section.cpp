@@ -1,4 +1,3 @@
-#include "report/whole_run_section.hpp"
 
 #include <algorithm>
 #include <vector>

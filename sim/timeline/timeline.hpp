@@ -1,6 +1,6 @@
 // What happened when: spans and instants on lanes, the same type for simulated and real runs.
 //
-// A strategy fills it while it runs; report/chrome_trace.hpp writes it. Recording is capped: once `capacity` events are
+// A strategy fills it while it runs; report/pages.hpp writes it. Recording is capped: once `capacity` events are
 // in, further ones are counted and dropped, so that no trace outgrows a browser. Times are finite, from 0 on, and no
 // span ends before it starts; anything else is a broken contract (std::logic_error).
 #pragma once

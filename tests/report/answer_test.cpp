@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/cost_section.hpp"
+#include "report/page_parts.hpp"
 #include "report/points.hpp"
 #include "report/reports.hpp"
 #include "report/series.hpp"

@@ -1,5 +1,3 @@
-#include "report/chrome_trace.hpp"
-
 #include <cmath>
 #include <map>
 #include <set>
@@ -9,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <rapidcheck/gtest.h>
 
+#include "report/pages.hpp"
 #include "report/points.hpp"
 
 namespace farandole::chrome_trace_test { namespace {

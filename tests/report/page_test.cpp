@@ -8,7 +8,6 @@
 #include "report/page/assets.hpp"
 #include "report/pages.hpp"
 #include "report/points.hpp"
-#include "report/training_page.hpp"
 
 namespace farandole::page_test { namespace {
 

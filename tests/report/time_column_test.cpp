@@ -1,10 +1,10 @@
 // Columns of times: one unit, in which the smallest can still be read.
-#include "report/time_column.hpp"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "report/page.hpp"
 
 namespace farandole::time_column_test { namespace {
 

@@ -1,5 +1,4 @@
 // What a validation says of differences: errors by kind of change, signs, and whether sureness is earned.
-#include "report/validation_ratios.hpp"
 
 #include <map>
 #include <sstream>

@@ -1,10 +1,9 @@
 // How long a whole training takes, as a page says it.
-#include "report/whole_run_section.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "report/answer.hpp"
+#include "report/page_parts.hpp"
 #include "report/points.hpp"
 
 namespace farandole::whole_run_section_test { namespace {

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "replay.hpp"
-#include "report/chrome_trace.hpp"
+#include "report/pages.hpp"
 #include "report/reports.hpp"
 
 namespace farandole {

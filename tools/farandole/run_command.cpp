@@ -15,7 +15,7 @@
 #include "pasted_job.hpp"
 #include "plan_messages.hpp"
 #include "progress_bar.hpp"
-#include "report/chrome_trace.hpp"
+#include "report/pages.hpp"
 #include "report/reports.hpp"
 #include "run_files.hpp"
 #include "run_page.hpp"

@@ -4,7 +4,7 @@
 #include <iostream>
 
 #include "config/section.hpp"
-#include "report/chrome_trace.hpp"
+#include "report/pages.hpp"
 #include "report/reports.hpp"
 #include "targets.hpp"
 

@@ -15,7 +15,6 @@
 #include "load_options.hpp"
 #include "report/answer.hpp"
 #include "report/pages.hpp"
-#include "report/training_page.hpp"
 #include "scenario/apply_effects.hpp"
 #include "scenario/train.hpp"
 #include "study/study.hpp"

@@ -12,7 +12,7 @@
 #include "command.hpp"
 #include "cost_options.hpp"
 #include "question_answer.hpp"
-#include "report/band_record.hpp"
+#include "report/facet.hpp"
 #include "report/table.hpp"
 #include "tune_search.hpp"
 #include "units/format.hpp"
