@@ -21,7 +21,7 @@
 #include "calibration/measured_time.hpp"
 #include "calibration/scatter.hpp"
 #include "config/document.hpp"
-#include "workload/time_band.hpp"
+#include "workload/device.hpp"
 
 namespace farandole { inline namespace calibration {
 

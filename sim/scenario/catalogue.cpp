@@ -10,7 +10,6 @@
 #include "platform/graph_file.hpp"
 #include "platform/mpi_transport.hpp"
 #include "scenario/library_choice.hpp"
-#include "workload/huggingface_config.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {

@@ -20,7 +20,7 @@
 
 #include "scenario/scenario.hpp"
 #include "timeline/bands.hpp"
-#include "workload/time_band.hpp"
+#include "workload/device.hpp"
 
 namespace farandole { inline namespace scenario {
 

@@ -271,7 +271,7 @@ static std::vector<DeviceStep> profiled_steps(const WorkloadSpec& workload, cons
 }
 
 /// At batches that nobody profiled, the step goes by the profiled ones and the kernels' estimate, as measured rows do
-/// (workload/throughput.hpp), instead of in proportion to the nearest: a small batch pays for its launches.
+/// (workload/compute_time.hpp), instead of in proportion to the nearest: a small batch pays for its launches.
 static void follow_estimate(ComputeTimes& times, const Scenario& scenario) {
   const WorkloadSpec& workload = scenario.workload;
   const Device& device = scenario.platform.device;

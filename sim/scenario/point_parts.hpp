@@ -14,7 +14,7 @@ namespace farandole { inline namespace scenario {
 //
 // Called by run_point and by calibration/published.cpp. Three sources, taken as independent (their logarithms add up in
 // squares): compute times, which have a band where they are estimated, or measured at other batches
-// (workload/time_band.hpp), and for which the point is run again at both ends; numbers that nothing has settled, each
+// (workload/device.hpp), and for which the point is run again at both ends; numbers that nothing has settled, each
 // of which is put to both of its ends (scenario/unsettled_numbers.hpp); and what the simulator itself is wrong by, as
 // published runs show (scenario/model_error.hpp), which costs no run. What costs are compared with elsewhere has a band
 // of its own; of one estimate for both machines the ends move together.

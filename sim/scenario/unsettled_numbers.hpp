@@ -14,7 +14,7 @@
 #include "scenario/catalogue.hpp"
 #include "scenario/train.hpp"
 #include "timeline/explanation.hpp"
-#include "workload/time_band.hpp"
+#include "workload/device.hpp"
 
 namespace farandole { inline namespace scenario {
 

@@ -1,5 +1,3 @@
-#include "study/forked_worker.hpp"
-
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -11,6 +9,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "study/team.hpp"
 #ifdef __linux__
 #include <sys/prctl.h>
 #endif

@@ -1,7 +1,7 @@
 // Ends a process whose point takes too long, so that a point that hangs costs itself and not its study.
 //
 // Made around each point, in the process that runs it: a forked worker dies, and the study hears of it as of any death
-// (study/forked_worker.hpp); a point that runs in the program itself ends the program with one line. Nothing has been
+// (study/team.hpp); a point that runs in the program itself ends the program with one line. Nothing has been
 // written by then, and the journal keeps what is finished. The time limit is of the clock on the wall, as a timeout has
 // it, and such a program fails (status 1); what is beyond its budget is refused (status 2). One at a time in a process.
 #pragma once

@@ -10,7 +10,6 @@
 #include "config/section.hpp"
 #include "report/table.hpp"
 #include "study/search.hpp"
-#include "study/search_spec.hpp"
 #include "units/format.hpp"
 
 namespace farandole { inline namespace study {

@@ -14,11 +14,84 @@
 #include "timeline/explanation.hpp"
 #include "timeline/fields.hpp"
 #include "timeline/job_cost.hpp"
-#include "timeline/memory_use.hpp"
-#include "timeline/tuning.hpp"
 #include "units/quantity.hpp"
 
 namespace farandole { inline namespace timeline {
+
+// What a job keeps in the memory of one device, part by part.
+
+struct MemoryUse {
+  Bytes parameters;
+  Bytes gradients;
+  Bytes optimizer_state;  // and the single-precision copy that a model cast to half precision keeps
+  Bytes activations;
+  Bytes fusion_buffers;
+  Bytes server_shard;  // of the parameter server that keeps most; in its host's memory, so no part of the total
+  Bytes device;        // what there is
+  Bytes gathered{};    // parameters of sharded layers that are whole while they compute
+  Bytes outside{};     // the device's context and communication buffers, no part of the total
+  Bytes spared{};      // of the total, that a program may keep shorter or its allocator give back
+
+  [[nodiscard]] Bytes total() const {
+    return parameters + gradients + optimizer_state + activations + fusion_buffers + gathered;
+  }
+  /// Whatever the program does.
+  [[nodiscard]] Bytes at_least() const { return total() - spared; }
+  [[nodiscard]] bool fits() const { return total() + outside <= device; }
+
+  static void fields(auto& memory, auto& visit) {
+    visit("parameters", memory.parameters);
+    visit("gradients", memory.gradients);
+    visit("optimizer_state", memory.optimizer_state);
+    visit("activations", memory.activations);
+    visit("fusion_buffers", memory.fusion_buffers);
+    visit("server_shard", memory.server_shard);
+    visit("gathered", memory.gathered);
+    visit.derived("total", memory.total());
+    visit("device", memory.device);
+    visit("outside", memory.outside);
+    visit("spared", memory.spared);
+  }
+};
+
+// What a strategy that tunes itself tried, and what it settled on: Horovod's autotuner.
+//
+// Filled by the strategy and the loop that lets it tune, part of a result point, printed by report/. A score is bytes
+// reduced per microsecond, as Horovod logs it.
+
+struct TuningSample {
+  bool hierarchical_allreduce = false;
+  bool hierarchical_allgather = false;
+  bool cache_enabled = true;
+  Seconds cycle_time;
+  Bytes fusion_threshold;
+  double score = 0;
+
+  static void fields(auto& sample, auto& visit) {
+    visit("hierarchical_allreduce", sample.hierarchical_allreduce);
+    visit("hierarchical_allgather", sample.hierarchical_allgather);
+    visit("cache_enabled", sample.cache_enabled);
+    visit("cycle_seconds", sample.cycle_time);
+    visit("fusion_threshold", sample.fusion_threshold);
+    visit("score", sample.score);
+  }
+};
+
+struct Tuning {
+  std::vector<TuningSample> samples;  // in the order in which they were tried
+  TuningSample best;                  // what it works with now
+  bool is_over = false;
+  int steps = 0;    // until it was over
+  Seconds seconds;  // which took so long
+
+  static void fields(auto& tuning, auto& visit) {
+    visit("steps", tuning.steps);
+    visit("seconds", tuning.seconds);
+    visit("best", tuning.best);
+    visit("samples", tuning.samples);
+    visit.settled(tuning.is_over, true);
+  }
+};
 
 // What one collective of one size took, with what it was carried out and on which links.
 //

@@ -35,7 +35,7 @@
 #include <string>
 #include <vector>
 
-#include "timeline/memory_use.hpp"
+#include "timeline/result.hpp"
 #include "training/gradient_type.hpp"
 #include "units/quantity.hpp"
 #include "workload/device.hpp"

@@ -11,7 +11,7 @@
 
 #include "engine/engine.hpp"
 #include "engine/iteration.hpp"
-#include "timeline/tuning.hpp"
+#include "timeline/result.hpp"
 
 namespace farandole { inline namespace training {
 

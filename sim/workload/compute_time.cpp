@@ -10,7 +10,6 @@
 #include "config/error.hpp"
 #include "units/format.hpp"
 #include "workload/kernels.hpp"
-#include "workload/throughput.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {

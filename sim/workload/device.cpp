@@ -207,7 +207,7 @@ KernelRates read_kernel_rates(const Value& where, const std::string& generation)
   rates.vector = read_math(section.child("vector"));
   rates.tensor16 = read_math(section.child("tensor16"));
   rates.tensor32 = read_math(section.child("tensor32"));
-  section.child("bands");    // workload/time_band.hpp
+  section.child("bands");    // workload/device.hpp
   section.maybe("carried");  // scenario/anchor.hpp
   const double pointwise = section.above_zero<double>("pointwise");
   for (const auto& [name, factors] : section.child("generations").members()) {

@@ -1,5 +1,3 @@
-#include "workload/huggingface_config.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -10,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
+#include "workload/model.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {

@@ -1,10 +1,9 @@
-#include "workload/throughput.hpp"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "config/error.hpp"
+#include "workload/compute_time.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {

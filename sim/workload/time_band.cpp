@@ -1,11 +1,10 @@
-#include "workload/time_band.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "workload/device.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {

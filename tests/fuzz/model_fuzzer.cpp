@@ -1,7 +1,6 @@
 // libFuzzer target: a file of models/, or a Hugging Face configuration, is a model whose layers sum to its totals, or
 // refused.
 #include "fuzz/fuzz.hpp"
-#include "workload/huggingface_config.hpp"
 #include "workload/model.hpp"
 
 namespace {

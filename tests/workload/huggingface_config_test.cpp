@@ -1,6 +1,5 @@
 // A Hugging Face config.json is a model: its parameters are those that the model's page states, to the last, and where
 // the same model its layers are the same.
-#include "workload/huggingface_config.hpp"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

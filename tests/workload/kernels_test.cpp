@@ -10,7 +10,6 @@
 #include "config/document.hpp"
 #include "workload/compute_time.hpp"
 #include "workload/files.hpp"
-#include "workload/throughput.hpp"
 
 namespace farandole::kernels_test { namespace {
 

@@ -1,8 +1,7 @@
-#include "workload/throughput.hpp"
-
 #include <gmock/gmock.h>
 
 #include "config/error.hpp"
+#include "workload/compute_time.hpp"
 #include "workload/files.hpp"
 
 namespace farandole::throughput_test { namespace {

@@ -12,8 +12,8 @@
 #include "scenario/scenario.hpp"
 #include "scenario/sweep.hpp"
 #include "simulate/library/library.hpp"
-#include "study/search_spec.hpp"
-#include "workload/huggingface_config.hpp"
+#include "study/search.hpp"
+#include "workload/model.hpp"
 
 namespace farandole {
 namespace {

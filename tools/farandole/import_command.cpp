@@ -27,8 +27,8 @@
 #include "step_log.hpp"
 #include "targets.hpp"
 #include "units/format.hpp"
-#include "workload/huggingface_config.hpp"
 #include "workload/importers/imported_model.hpp"
+#include "workload/model.hpp"
 
 namespace farandole {
 namespace {

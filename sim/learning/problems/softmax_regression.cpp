@@ -1,6 +1,5 @@
 #include "learning/numpy_random.hpp"
 #include "learning/problems/problems.hpp"
-#include "learning/read_numbers.hpp"
 
 namespace farandole { inline namespace learning {
 namespace {

@@ -18,7 +18,6 @@
 
 #include <mpi.h>
 
-#include "study/forked_worker.hpp"
 #include "study/team.hpp"
 
 namespace farandole { inline namespace study {

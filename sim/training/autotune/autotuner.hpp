@@ -23,7 +23,7 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
 
-#include "timeline/tuning.hpp"
+#include "timeline/result.hpp"
 
 namespace farandole { inline namespace training {
 
