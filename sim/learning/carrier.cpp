@@ -1,10 +1,8 @@
 #include "learning/carrier.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
-#include "collective/carry_out.hpp"
 #include "collective/chunk_sizes.hpp"
 
 namespace farandole { inline namespace learning {

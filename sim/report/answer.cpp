@@ -6,7 +6,6 @@
 #include <iterator>
 #include <numeric>
 #include <set>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

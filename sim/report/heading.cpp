@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ostream>
-#include <string_view>
 
 #include <fmt/format.h>
 

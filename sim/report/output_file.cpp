@@ -4,10 +4,8 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <ostream>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -1,6 +1,5 @@
 #include "report/page_parts.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <sstream>

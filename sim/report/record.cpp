@@ -6,8 +6,6 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "timeline/quantile.hpp"
-#include "timeline/validation.hpp"
 #include "units/mapped.hpp"
 
 namespace farandole { inline namespace report {

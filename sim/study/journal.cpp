@@ -16,7 +16,6 @@
 #include "config/error.hpp"
 #include "config/section.hpp"
 #include "report/output_file.hpp"
-#include "report/record.hpp"
 
 namespace farandole { inline namespace study {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
-#include <string>
 #include <string_view>
 
 #include <fmt/format.h>

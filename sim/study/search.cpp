@@ -9,7 +9,6 @@
 #include <map>
 #include <numbers>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 
 #include <fmt/format.h>

@@ -1,8 +1,6 @@
 #include "study/study.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,9 +10,7 @@
 #include "config/error.hpp"
 #include "report/heading.hpp"
 #include "report/record.hpp"
-#include "study/journal.hpp"
 #include "study/point_timer.hpp"
-#include "study/team.hpp"
 #include "units/mapped.hpp"
 
 namespace farandole { inline namespace study {

@@ -4,7 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <memory>
 #include <system_error>
 
 #include <poll.h>

@@ -1,7 +1,6 @@
 #include "workload/compute_time.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 #include <utility>
 

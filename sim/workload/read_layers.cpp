@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "config/section.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {

@@ -1,7 +1,6 @@
 #include "workload/trained.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

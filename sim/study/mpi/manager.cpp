@@ -1,12 +1,7 @@
 #include "study/mpi/manager.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <deque>
-#include <memory>
-#include <stdexcept>
 #include <thread>
-#include <utility>
 
 #include <fmt/format.h>
 #include <poll.h>

@@ -2,7 +2,6 @@
 
 #include <cctype>
 #include <ostream>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
