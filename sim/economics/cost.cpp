@@ -94,7 +94,7 @@ std::vector<CostSensitivity> sensitivity(const Document& offer, const std::funct
 }
 
 void widest_first(std::vector<CostSensitivity>& inputs) {
-  const auto width = [](const CostSensitivity& input) { return std::abs((input.at_high - input.at_low).plain()); };
+  const auto width = [](const CostSensitivity& input) { return std::abs((input.at_high - input.at_low).si()); };
   std::ranges::stable_sort(inputs, std::greater(), width);
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "config/document.hpp"
-#include "units/amount.hpp"
+#include "units/quantity.hpp"
 
 namespace farandole { inline namespace economics {
 

@@ -17,7 +17,7 @@ using Cells = std::vector<std::string>;
 constexpr std::size_t most_inputs = 6;  // of a sensitivity; JSON has all
 
 std::string money(Money amount) {
-  return grouped(amount.plain(), 2);
+  return grouped(amount.si(), 2);
 }
 
 /// Small enough that samples by the million are what people compare.
@@ -26,7 +26,7 @@ std::string per_million(Money per_sample) {
 }
 
 std::string kwh(Joules energy) {
-  return grouped(energy.plain() / joules_per_kwh, 1);
+  return grouped(energy.si() / joules_per_kwh, 1);
 }
 
 template <class T>
@@ -58,7 +58,7 @@ Cells cost_cells(const TrainingPoint& point) {
           or_empty(price_of_time_used(cost), money),
           or_empty(minimum_charge(cost), money),
           cost.node_time ? grouped(*cost.node_time / hour, 1) : "",
-          grouped(cost.energy_per_sample.plain(), 3),
+          grouped(cost.energy_per_sample.si(), 3),
           or_empty(cost.energy_per_run, kwh),
           cost.stretch > 1 ? signed_percent(cost.stretch - 1, 1) : ""};
 }
@@ -101,7 +101,7 @@ void write_totals(std::ostream& out, Points points) {
     if (!point.cost) continue;
     const double machines = share_of_work(points, point);
     Cells row{point.cost->offer, grouped(point.nodes * machines, 1), grouped(point.cost->utilisation * 100, 0)};
-    for (const Money total : point.cost->totals) row.push_back(grouped(total.plain() * machines, 0));
+    for (const Money total : point.cost->totals) row.push_back(grouped(total.si() * machines, 0));
     row.resize(years + 3);
     table.row(std::move(row));
   }

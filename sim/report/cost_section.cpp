@@ -49,7 +49,7 @@ Record bars_or_curves(Points points, const Series& series, const std::vector<std
   std::size_t cheapest = chosen.front();
   for (const std::size_t i : chosen) {
     if (price(points[i], of_run) < price(points[cheapest], of_run)) cheapest = i;
-    Record row{{"series", series.name[i]}, {"y", finite(price(points[i], of_run).plain(), "cost")}};
+    Record row{{"series", series.name[i]}, {"y", finite(price(points[i], of_run).si(), "cost")}};
     row["x"] = series.axis == "ranks" ? Record(points[i].ranks) : Record(series.along[i]);
     if (const auto band = price_band(points[i], of_run)) shade(row, *band);
     rows.push_back(std::move(row));
@@ -67,7 +67,7 @@ Record totals(Points points, const Series& series, const std::vector<std::size_t
     for (std::size_t year = 0; year < years.size(); ++year) {
       rows.push_back({{"series", series.name[i]},
                       {"x", static_cast<int>(year)},
-                      {"y", finite(years[year].plain() * machines, "total")}});
+                      {"y", finite(years[year].si() * machines, "total")}});
     }
   }
   if (rows.empty()) return {};
@@ -83,15 +83,15 @@ Record tornado(const JobCost& cost) {
     rows.push_back({{"input", input.input},
                     {"low", input.low},
                     {"high", input.high},
-                    {"at_low", finite(input.at_low.plain() * million, "at_low")},
-                    {"at_high", finite(input.at_high.plain() * million, "at_high")}});
+                    {"at_low", finite(input.at_low.si() * million, "at_low")},
+                    {"at_high", finite(input.at_high.si() * million, "at_high")}});
   }
-  return {{"rows", rows}, {"base", finite(cost.per_sample.plain() * million, "cost")}, {"unit", cost.currency}};
+  return {{"rows", rows}, {"base", finite(cost.per_sample.si() * million, "cost")}, {"unit", cost.currency}};
 }
 
 template <class T>
 Cell amount_cell(const std::optional<T>& amount, double unit, int decimals) {
-  return amount ? number_cell(amount->plain() / unit, decimals) : Cell("");
+  return amount ? number_cell(amount->si() / unit, decimals) : Cell("");
 }
 
 /// " (24 .. 40 %)"; the high end is open where it does not always pay.
@@ -125,7 +125,7 @@ Grid cost_grid(Points points, const Series& series) {
     if (!points[i].cost) continue;
     const JobCost& cost = *points[i].cost;
     grid.rows.push_back({Cell(title(series, i)), Cell(cost.offer + " (" + cost.date + ")"), Cell(cost.currency),
-                         number_cell((cost.node * hour).plain(), 2), number_cell(cost.per_sample.plain() * million, 2),
+                         number_cell((cost.node * hour).si(), 2), number_cell(cost.per_sample.si() * million, 2),
                          amount_cell(cost.per_epoch, 1, 2), amount_cell(price_of_time_used(cost), 1, 2),
                          amount_cell(minimum_charge(cost), 1, 2), amount_cell(cost.energy_per_run, joules_per_kwh, 1),
                          break_even_cell(points[i])});
@@ -163,8 +163,8 @@ std::string minimum_sentence(Points points, const Series& series, const std::vec
   for (const std::size_t i : chosen) {
     const auto charge = minimum_charge(*points[i].cost);
     if (!charge) continue;
-    list += fmt::format("{}{} {} for {}", list.empty() ? "" : ", ", grouped(charge->plain(), 0),
-                        points[i].cost->currency, title(series, i));
+    list += fmt::format("{}{} {} for {}", list.empty() ? "" : ", ", grouped(charge->si(), 0), points[i].cost->currency,
+                        title(series, i));
   }
   return list.empty() ? "" : fmt::format("With the minimum that is charged, a single run is {}.", list);
 }
@@ -192,7 +192,7 @@ std::vector<std::string> cost_sentences(Points points, const Series& series) {
   const std::size_t cheapest = *std::ranges::min_element(chosen, {}, cost);
   const std::size_t most_expensive = *std::ranges::max_element(chosen, {}, cost);
   const auto amount = [&](std::size_t i) {
-    return fmt::format("{} {}", grouped(cost(i).plain(), 0), points[i].cost->currency);
+    return fmt::format("{} {}", grouped(cost(i).si(), 0), points[i].cost->currency);
   };
   const std::string per = of_run ? "a run" : "per million samples";
   std::string first = cheapest == most_expensive

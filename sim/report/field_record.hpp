@@ -16,7 +16,6 @@
 #include "report/record.hpp"
 #include "timeline/bands.hpp"
 #include "timeline/fields.hpp"
-#include "units/amount.hpp"
 #include "units/mapped.hpp"
 #include "units/quantity.hpp"
 
@@ -84,13 +83,9 @@ class FieldWriter {
     const bool is_whole = bytes == std::floor(bytes) && std::abs(bytes) <= largest_exact;
     return field.is_whole && is_whole ? Record(static_cast<std::int64_t>(bytes)) : Record(bytes);
   }
-  template <int B, int S, int F>
-  static Record json(Quantity<B, S, F> value, std::string_view name, const Field& = {}) {
+  template <int... D>
+  static Record json(Quantity<D...> value, std::string_view name, const Field& = {}) {
     return finite(value.si(), name);
-  }
-  template <int M, int J, int S>
-  static Record json(Amount<M, J, S> value, std::string_view name, const Field& = {}) {
-    return finite(value.plain(), name);
   }
   template <class T>
   requires std::is_class_v<T> Record json(const T& value, std::string_view, const Field& = {}) {

@@ -66,13 +66,9 @@ class FieldReader {
   static void take(const Record& record, Interval& value) {
     value = {record.at(0).get<double>(), record.at(1).get<double>()};
   }
-  template <int B, int S, int F>
-  static void take(const Record& record, Quantity<B, S, F>& value) {
-    value = Quantity<B, S, F>(record.get<double>());
-  }
-  template <int M, int J, int S>
-  static void take(const Record& record, Amount<M, J, S>& value) {
-    value = Amount<M, J, S>(record.get<double>());
+  template <int... D>
+  static void take(const Record& record, Quantity<D...>& value) {
+    value = Quantity<D...>(record.get<double>());
   }
   template <class T>
   requires std::is_class_v<T>

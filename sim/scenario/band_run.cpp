@@ -101,10 +101,10 @@ PricesElsewhere prices_elsewhere(const Elsewhere& there, const Catalogue& catalo
 /// From where on it pays: every end here against every end there, or against its own. `here` begins with the point.
 void add_comparison(CostBands& bands, const Offer& offer, const std::vector<ChargedJob>& here,
                     const CostComparison& compared, const PricesElsewhere& prices) {
-  bands.per_sample_elsewhere = {compared.per_sample.plain(), compared.per_sample.plain()};
+  bands.per_sample_elsewhere = {compared.per_sample.si(), compared.per_sample.si()};
   std::vector<std::optional<double>> shares{compared.break_even_utilisation};
   for (std::size_t there = 0; there < prices.at_ends.size(); ++there) {
-    bands.per_sample_elsewhere->hold(per_sample(*prices.offer, prices.at_ends[there]).plain());
+    bands.per_sample_elsewhere->hold(per_sample(*prices.offer, prices.at_ends[there]).si());
     for (std::size_t job = 0; job < here.size(); ++job) {
       if (prices.of_same_compute && job != there + 1) continue;
       shares.push_back(break_even(offer, here[job], *prices.offer, prices.at_ends[there]).from);
@@ -122,8 +122,8 @@ CostBands cost_bands(const Scenario& scenario, const Points& points, const Price
   const Offer& offer = scenario.economics->file.offer;
   const auto jobs = mapped(points, [&](const TrainingPoint& point) { return charged(scenario, point); });
   CostBands bands;
-  bands.per_sample = hull(jobs, [&](const ChargedJob& job) { return per_sample(offer, job).plain(); });
-  if (scenario.run) bands.per_run = hull(jobs, [&](const ChargedJob& job) { return per_run(offer, job).plain(); });
+  bands.per_sample = hull(jobs, [&](const ChargedJob& job) { return per_sample(offer, job).si(); });
+  if (scenario.run) bands.per_run = hull(jobs, [&](const ChargedJob& job) { return per_run(offer, job).si(); });
   const JobCost& cost = *points.front().cost;
   if (cost.comparison) add_comparison(bands, offer, jobs, *cost.comparison, elsewhere);
   return bands;

@@ -28,7 +28,7 @@ const JobCost& cost_of(const TrainingPoint& point) {
 template <class T>
 double of_a_run(const std::optional<T>& amount) {
   if (!amount) throw InputError("a goal over the cost of a run needs a \"run\" in the scenario");
-  return amount->plain();
+  return amount->si();
 }
 
 template <class T>
@@ -75,7 +75,7 @@ const std::array table{
     Metric{"cost_per_run", "money, in the offer's currency",
            [](const TrainingPoint& p) { return of_a_run(cost_of(p).per_run); }, read<double>, number_text},
     Metric{"cost_per_million_samples", "money, in the offer's currency",
-           [](const TrainingPoint& p) { return cost_of(p).per_sample.plain() * 1e6; }, read<double>, number_text},
+           [](const TrainingPoint& p) { return cost_of(p).per_sample.si() * 1e6; }, read<double>, number_text},
     Metric{"joules_per_run", "energy", [](const TrainingPoint& p) { return of_a_run(cost_of(p).energy_per_run); },
            read<double>, number_text},
 };

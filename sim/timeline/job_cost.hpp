@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "timeline/fields.hpp"
-#include "units/amount.hpp"
+#include "units/quantity.hpp"
 
 namespace farandole { inline namespace timeline {
 

@@ -1,8 +1,11 @@
-// Quantities with their dimension in the type: bytes, seconds, floating-point operations and what they divide into.
+// Quantities with their dimension in the type: bytes, seconds, floating-point operations, money, energy and what they
+// divide into.
 //
 // Everyone who handles a dimensioned number uses these; a `double` in a signature is dimensionless. Values are held in
-// SI units without prefix (bytes, seconds, FLOP). Products and quotients carry the right dimension, a quotient of equal
-// dimensions is a plain double. Nothing here throws; reading text is in units/parse.hpp, printing in units/format.hpp.
+// SI units without prefix (bytes, seconds, FLOP, joules) and, of money, in units of its currency, which is not part of
+// the type: the offer that a price stands in names it. Products and quotients carry the right dimension, a quotient of
+// equal dimensions is a plain double. Nothing here throws; reading text is in units/parse.hpp, printing in
+// units/format.hpp.
 #pragma once
 
 #include <compare>
@@ -10,7 +13,7 @@
 
 namespace farandole { inline namespace units {
 
-template <int Byte, int Second, int Flop>
+template <int Byte, int Second, int Flop, int Money_ = 0, int Joule = 0>
 class Quantity {
  public:
   constexpr Quantity() = default;
@@ -50,27 +53,27 @@ class Quantity {
   double si_ = 0;
 };
 
-template <int B1, int S1, int F1, int B2, int S2, int F2>
-constexpr auto operator*(Quantity<B1, S1, F1> a, Quantity<B2, S2, F2> b) {
-  if constexpr (B1 + B2 == 0 && S1 + S2 == 0 && F1 + F2 == 0) {
+template <int... A, int... B>
+constexpr auto operator*(Quantity<A...> a, Quantity<B...> b) {
+  if constexpr (((A + B == 0) && ...)) {
     return a.si() * b.si();
   } else {
-    return Quantity<B1 + B2, S1 + S2, F1 + F2>(a.si() * b.si());
+    return Quantity<(A + B)...>(a.si() * b.si());
   }
 }
 
-template <int B1, int S1, int F1, int B2, int S2, int F2>
-constexpr auto operator/(Quantity<B1, S1, F1> a, Quantity<B2, S2, F2> b) {
-  if constexpr (B1 == B2 && S1 == S2 && F1 == F2) {
+template <int... A, int... B>
+constexpr auto operator/(Quantity<A...> a, Quantity<B...> b) {
+  if constexpr (((A == B) && ...)) {
     return a.si() / b.si();
   } else {
-    return Quantity<B1 - B2, S1 - S2, F1 - F2>(a.si() / b.si());
+    return Quantity<(A - B)...>(a.si() / b.si());
   }
 }
 
-template <int B, int S, int F>
-constexpr auto operator/(double number, Quantity<B, S, F> q) {
-  return Quantity<-B, -S, -F>(number / q.si());
+template <int... D>
+constexpr auto operator/(double number, Quantity<D...> q) {
+  return Quantity<(-D)...>(number / q.si());
 }
 
 using Bytes = Quantity<1, 0, 0>;
@@ -79,6 +82,15 @@ using BytesPerSecond = Quantity<1, -1, 0>;
 using Flop = Quantity<0, 0, 1>;
 using FlopPerSecond = Quantity<0, -1, 1>;
 using PerSecond = Quantity<0, -1, 0>;
+using Money = Quantity<0, 0, 0, 1>;
+using Joules = Quantity<0, 0, 0, 0, 1>;
+using Watts = Quantity<0, -1, 0, 0, 1>;
+using MoneyPerSecond = Quantity<0, -1, 0, 1>;
+using MoneyPerJoule = Quantity<0, 0, 0, 1, -1>;
+
+inline constexpr Seconds hour{3600};
+/// 365 days.
+inline constexpr Seconds year{8760.0 * 3600.0};
 
 /// Literals for code and tests: `64_MiB`, `25_Gbps`, `2_us`. Decimal prefixes are powers of 1000, `_KiB` ... of 1024.
 inline namespace literals {

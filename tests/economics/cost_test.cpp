@@ -17,7 +17,7 @@ using test::rented;
 constexpr NodeUse busy_pair{3, 2, 1.0};  // three nodes of two devices
 
 double per_hour(MoneyPerSecond rate) {
-  return (rate * hour).plain();
+  return (rate * hour).si();
 }
 
 TEST(Cost, OfANodeOfOnesOwnIsCapitalAndIdleTimeOverUseAndPowerInUse) {
@@ -121,15 +121,15 @@ TEST(Cost, OverYearsCountsWhatIsPaidAndInTheLastYearWhatIsLeft) {
   // left.
   const auto totals = totals_over(offer(bought), busy_pair, 5);
   ASSERT_EQ(totals.size(), 6U);
-  EXPECT_NEAR(totals[0].plain(), 3 * 87600, 1e-6);
-  EXPECT_NEAR(totals[1].plain(), 3 * (87600 + 8760 * 0.9), 1e-6);
-  EXPECT_NEAR(totals[5].plain(), 3 * (87600 / 2.0 + 5 * 8760 * 0.9), 1e-5);
-  EXPECT_NEAR(totals_over(offer(bought), busy_pair, 12)[11].plain(), 3 * (2 * 87600 + 11 * 8760 * 0.9), 1e-5);
+  EXPECT_NEAR(totals[0].si(), 3 * 87600, 1e-6);
+  EXPECT_NEAR(totals[1].si(), 3 * (87600 + 8760 * 0.9), 1e-6);
+  EXPECT_NEAR(totals[5].si(), 3 * (87600 / 2.0 + 5 * 8760 * 0.9), 1e-5);
+  EXPECT_NEAR(totals_over(offer(bought), busy_pair, 12)[11].si(), 3 * (2 * 87600 + 11 * 8760 * 0.9), 1e-5);
   // Of the last year it is what the jobs of these years are charged: 0.5 of the time.
   EXPECT_NEAR(totals[5] / (node_rate(offer(bought), busy_pair) * (5 * 0.5 * year) * 3), 1, 1e-12);
   // Rent: nothing at the start.
-  EXPECT_EQ(totals_over(offer(rented), busy_pair, 1)[0].plain(), 0);
-  EXPECT_NEAR(totals_over(offer(rented), busy_pair, 1)[1].plain(), 3 * 87600, 1e-6);
+  EXPECT_EQ(totals_over(offer(rented), busy_pair, 1)[0].si(), 0);
+  EXPECT_NEAR(totals_over(offer(rented), busy_pair, 1)[1].si(), 3 * 87600, 1e-6);
 }
 
 }}  // namespace farandole::cost_test

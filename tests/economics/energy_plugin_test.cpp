@@ -30,8 +30,8 @@ TEST(EnergyPlugin, OfSimGridGivesTheSameEnergy) {
   auto* zone = simgrid::s4u::create_full_zone("zone");
   auto* host = zone->create_host("node", 1.0);
   host->set_core_count(devices);
-  const double idle = draw(node, devices, 0).plain();
-  const double full = draw(node, devices, 1).plain();
+  const double idle = draw(node, devices, 0).si();
+  const double full = draw(node, devices, 1).si();
   host->set_property("wattage_per_state",
                      std::to_string(idle) + ":" + std::to_string(idle) + ":" + std::to_string(full));
   host->seal();
@@ -40,7 +40,7 @@ TEST(EnergyPlugin, OfSimGridGivesTheSameEnergy) {
   engine.run();
   EXPECT_NEAR(simgrid::s4u::Engine::get_clock(), 2.5, 1e-9);
   const Joules ours = draw(node, devices, 0.6) * Seconds(2.5);
-  EXPECT_NEAR(sg_host_get_consumed_energy(host), ours.plain(), ours.plain() * 1e-9);
+  EXPECT_NEAR(sg_host_get_consumed_energy(host), ours.si(), ours.si() * 1e-9);
 }
 
 }}  // namespace farandole::energy_plugin_test

@@ -74,9 +74,9 @@ TEST(Sensitivity, PutsEachInputAtItsEndsAndTheWidestFirst) {
   const auto inputs = sensitivity(document, [](const Offer& o) { return o.owned->price * (year / o.owned->lifetime); });
   ASSERT_EQ(inputs.size(), 2U);
   EXPECT_EQ(inputs[0].input, "bought/node_price");
-  EXPECT_NEAR(inputs[0].at_low.plain(), 876, 1e-9);
-  EXPECT_NEAR(inputs[0].at_high.plain(), 87600, 1e-9);
-  EXPECT_NEAR(inputs[1].at_low.plain(), 87600.0 / 9, 1e-9);
+  EXPECT_NEAR(inputs[0].at_low.si(), 876, 1e-9);
+  EXPECT_NEAR(inputs[0].at_high.si(), 87600, 1e-9);
+  EXPECT_NEAR(inputs[1].at_low.si(), 87600.0 / 9, 1e-9);
 }
 
 TEST(OfferFiles, AreAllReadableAndAgreeWithTheirSchemaAndName) {

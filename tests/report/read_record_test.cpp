@@ -69,13 +69,9 @@ class Filler {
   void fill(std::string& member) { member = text(); }
   void fill(Bytes& member) { member = size(); }
   void fill(Interval& member) { member = {number(), number()}; }
-  template <int B, int S, int F>
-  void fill(Quantity<B, S, F>& member) {
-    member = Quantity<B, S, F>(number());
-  }
-  template <int M, int J, int S>
-  void fill(Amount<M, J, S>& member) {
-    member = Amount<M, J, S>(number());
+  template <int... D>
+  void fill(Quantity<D...>& member) {
+    member = Quantity<D...>(number());
   }
   template <class T>
   requires std::is_class_v<T>
@@ -143,13 +139,9 @@ class Listing {
     say(member.low);
     say(member.high);
   }
-  template <int B, int S, int F>
-  void say(Quantity<B, S, F> member) {
+  template <int... D>
+  void say(Quantity<D...> member) {
     say(member.si());
-  }
-  template <int M, int J, int S>
-  void say(Amount<M, J, S> member) {
-    say(member.plain());
   }
   template <class T>
   requires std::is_class_v<T>

@@ -213,19 +213,19 @@ TEST(Bands, OfCostsFollowThoseOfThroughput) {
   const TrainingPoint point = point_with({{"/economics", R"({"offer": "aws-p4d-spot"})"}, a_run});
   ASSERT_TRUE(point.bands && point.bands->cost && point.bands->cost->per_run);
   const Bands& bands = *point.bands;
-  const double per_sample = point.cost->per_sample.plain();
+  const double per_sample = point.cost->per_sample.si();
   EXPECT_TRUE(holds(bands.cost->per_sample, per_sample));
-  EXPECT_TRUE(holds(*bands.cost->per_run, point.cost->per_run->plain()));
+  EXPECT_TRUE(holds(*bands.cost->per_run, point.cost->per_run->si()));
   EXPECT_TRUE(holds(*bands.run, point.run->total.si()));
   // Rented by the hour, a sample costs what it takes.
   EXPECT_NEAR(bands.cost->per_sample.high / per_sample, point.samples_per_second / bands.samples_per_second.low, 1e-9);
   const auto compute = std::ranges::find(point.cost->sensitivity, "compute time", &CostSensitivity::input);
   ASSERT_NE(compute, point.cost->sensitivity.end());
   // What compute alone may change is less than what compute and the simulator's error may.
-  EXPECT_GT(compute->at_low.plain(), bands.cost->per_sample.low);
-  EXPECT_LT(compute->at_high.plain(), bands.cost->per_sample.high);
-  EXPECT_LT(compute->at_low.plain(), per_sample);
-  EXPECT_GT(compute->at_high.plain(), per_sample);
+  EXPECT_GT(compute->at_low.si(), bands.cost->per_sample.low);
+  EXPECT_LT(compute->at_high.si(), bands.cost->per_sample.high);
+  EXPECT_LT(compute->at_low.si(), per_sample);
+  EXPECT_GT(compute->at_high.si(), per_sample);
 }
 
 TEST(Bands, OfABreakEvenKeepWhatBothMachinesHaveInCommon) {
@@ -257,7 +257,7 @@ TEST(Bands, OfABreakEvenHoldForEstimatesOnBothMachines) {
   EXPECT_LT(cost.per_sample.low, cost.per_sample.high);
   ASSERT_TRUE(cost.per_sample_elsewhere);
   EXPECT_LT(cost.per_sample_elsewhere->low, cost.per_sample_elsewhere->high);
-  EXPECT_TRUE(holds(*cost.per_sample_elsewhere, point.cost->comparison->per_sample.plain()));
+  EXPECT_TRUE(holds(*cost.per_sample_elsewhere, point.cost->comparison->per_sample.si()));
   const auto share = point.cost->comparison->break_even_utilisation;
   if (share) {
     EXPECT_LE(*cost.break_even_low, *share);

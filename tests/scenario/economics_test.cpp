@@ -23,14 +23,14 @@ TEST(Economics, ChargesEveryNodeForTheTimeOfASample) {
   // ethernet-25g has one device per node: four nodes at 32.7726 an hour.
   const TrainingPoint point = point_with({on_demand});
   ASSERT_TRUE(point.cost);
-  EXPECT_NEAR(point.cost->per_sample.plain(), 4 * 32.7726 / 3600 / point.samples_per_second, 1e-15);
+  EXPECT_NEAR(point.cost->per_sample.si(), 4 * 32.7726 / 3600 / point.samples_per_second, 1e-15);
   EXPECT_FALSE(point.cost->per_run);
 }
 
 TEST(Economics, ChargesARunForItsWholeTimeAndAMinimumAtLeast) {
   const TrainingPoint point = point_with({on_demand, a_run});
-  EXPECT_NEAR(point.cost->per_epoch->plain(), 4 * 32.7726 / 3600 * point.run->epoch.si(), 1e-9);
-  EXPECT_NEAR(point.cost->per_run->plain(), 4 * 32.7726 / 3600 * std::max(60.0, point.run->total.si()), 1e-9);
+  EXPECT_NEAR(point.cost->per_epoch->si(), 4 * 32.7726 / 3600 * point.run->epoch.si(), 1e-9);
+  EXPECT_NEAR(point.cost->per_run->si(), 4 * 32.7726 / 3600 * std::max(60.0, point.run->total.si()), 1e-9);
   EXPECT_NEAR(point.cost->node_time->si(), 4 * point.run->total.si(), 1e-9);
 }
 
@@ -38,8 +38,8 @@ TEST(Economics, EnergyIsDrawTimesTimeTimesPue) {
   const TrainingPoint point = point_with({on_demand});
   const double busy = point.breakdown.compute / point.iteration;
   const double node = 1500 + 50 + 350 * busy;
-  EXPECT_NEAR(point.cost->node_power.plain(), node, 1e-9);
-  EXPECT_NEAR(point.cost->energy_per_sample.plain(), 4 * node * 1.2 / point.samples_per_second, 1e-9);
+  EXPECT_NEAR(point.cost->node_power.si(), node, 1e-9);
+  EXPECT_NEAR(point.cost->energy_per_sample.si(), 4 * node * 1.2 / point.samples_per_second, 1e-9);
 }
 
 TEST(Economics, DevicesWithoutARankDrawWhatIsIdle) {
@@ -47,7 +47,7 @@ TEST(Economics, DevicesWithoutARankDrawWhatIsIdle) {
   const TrainingPoint point =
       point_with({on_demand, {"/platform/topology", R"("roce25-4xp100")"}, {"/platform/ranks", "6"}});
   const double busy = point.breakdown.compute / point.iteration;
-  EXPECT_NEAR(point.cost->node_power.plain(), 1500 + 4 * (50 + 350 * busy * 6 / 8), 1e-9);
+  EXPECT_NEAR(point.cost->node_power.si(), 1500 + 4 * (50 + 350 * busy * 6 / 8), 1e-9);
 }
 
 TEST(Economics, InterruptionsMakeARunLongerAndDearer) {
@@ -61,7 +61,7 @@ TEST(Economics, SensitivityBeginsWithTheInputThatMattersMost) {
   const auto& inputs = point.cost->sensitivity;
   ASSERT_GE(inputs.size(), 4U);
   EXPECT_EQ(inputs.front().input, "spot/node_price");
-  const auto width = [](const CostSensitivity& input) { return std::abs((input.at_high - input.at_low).plain()); };
+  const auto width = [](const CostSensitivity& input) { return std::abs((input.at_high - input.at_low).si()); };
   for (std::size_t i = 1; i < inputs.size(); ++i) EXPECT_GE(width(inputs[i - 1]), width(inputs[i]));
 }
 
@@ -70,7 +70,7 @@ TEST(Economics, ComparesWithTheSameJobElsewhere) {
       {{"/economics", R"({ "offer": "dgx-a100-bought", "compare_with": { "offer": "aws-p4d-on-demand" } })"}});
   ASSERT_TRUE(owned.cost->comparison);
   const TrainingPoint rented = point_with({on_demand});
-  EXPECT_NEAR(owned.cost->comparison->per_sample.plain(), rented.cost->per_sample.plain(), 1e-15);
+  EXPECT_NEAR(owned.cost->comparison->per_sample.si(), rented.cost->per_sample.si(), 1e-15);
   ASSERT_TRUE(owned.cost->comparison->break_even_utilisation);
   // At break-even a sample costs as much here as there.
   const std::string share = std::to_string(*owned.cost->comparison->break_even_utilisation * 100) + " %";

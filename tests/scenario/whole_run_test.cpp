@@ -179,8 +179,8 @@ TEST(WholeRun, SpareNodesCostAndSaveTheWait) {
   EXPECT_NEAR(none.run->shares.standby * none.run->total.si(), 2.0 / 3 * (none.run->total.si() - 60), 1e-6);
   EXPECT_NEAR(two.run->shares.standby * two.run->total.si(), 4.0 / 19 * (two.run->total.si() - 60), 1e-6);
   EXPECT_NEAR(two.cost->node_time->si(), 6 * two.run->total.si(), 1e-6);
-  EXPECT_NEAR(two.cost->energy_per_sample.plain() * two.samples_per_second / 1.2,
-              4 * none.cost->node_power.plain() + 2 * (1500 + 50), 1e-6);
+  EXPECT_NEAR(two.cost->energy_per_sample.si() * two.samples_per_second / 1.2,
+              4 * none.cost->node_power.si() + 2 * (1500 + 50), 1e-6);
 }
 
 TEST(WholeRun, RefusesWhatWouldMeanNothing) {

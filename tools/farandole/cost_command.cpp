@@ -271,12 +271,12 @@ class CostQuestion {
     const double stretch = stretch_of(offer, job_.use.nodes);
     const double seconds = job_.run->total.si() * stretch;
     const double watts =
-        (draw(offer.power, job_.use.devices_per_node, job_.use.busy) * offer.pue * job_.use.nodes).plain();
-    const double idle = (draw(offer.power, job_.use.devices_per_node, 0) * offer.pue * job_.use.nodes).plain();
+        (draw(offer.power, job_.use.devices_per_node, job_.use.busy) * offer.pue * job_.use.nodes).si();
+    const double idle = (draw(offer.power, job_.use.devices_per_node, 0) * offer.pue * job_.use.nodes).si();
     cost.hours = seconds / hour.si();
-    cost.node_hour = (node_rate(offer, job_.use) * hour).plain() * factor;
-    cost.run.money = per_run(offer, job_).plain() * factor;
-    const double used = (job_rate(offer, job_) * Seconds(seconds)).plain() * factor;
+    cost.node_hour = (node_rate(offer, job_.use) * hour).si() * factor;
+    cost.run.money = per_run(offer, job_).si() * factor;
+    const double used = (job_rate(offer, job_) * Seconds(seconds)).si() * factor;
     cost.has_minimum = cost.run.money > used * (1 + 1e-9);
     cost.run.joules = watts * seconds;
     cost.years.money = used * answer_.runs;

@@ -44,7 +44,7 @@ NetworkPrice network_price(const NetworkArguments& arguments, const Document& do
     offer["power"] = {{"host", "1 W"}, {"device_idle", "0 W"}, {"device_busy", "0 W"}};
     try {
       const Offer read = read_offer(Document::parse(offer.dump(), "--network-price").root());
-      return {read.owned->price.plain(), read.currency};
+      return {read.owned->price.si(), read.currency};
     } catch (const InputError&) {
       refuse_option("--network-price", "an amount of money such as \"40000 USD\"", arguments.price);
     }
@@ -56,7 +56,7 @@ NetworkPrice network_price(const NetworkArguments& arguments, const Document& do
   if (!file.offer.owned || !network) return {};
   const auto ranged = file.document.find("/bought/network/value");
   const double share = read<Fraction>(ranged ? *ranged : *network).value;
-  return {file.offer.owned->price.plain() * share / (1 + share), file.offer.currency};
+  return {file.offer.owned->price.si() * share / (1 + share), file.offer.currency};
 }
 
 double gigabits(BytesPerSecond rate) {

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 constexpr NodeUse eight_busy{1, 8, 1};
 
 double per_hour(const Offer& offer) {
-  return (node_rate(offer, eight_busy) * hour).plain();
+  return (node_rate(offer, eight_busy) * hour).si();
 }
 
 Json json_of(const OfferFile& file) {
@@ -29,9 +29,9 @@ Json json_of(const OfferFile& file) {
           {"cost_per_node_hour", per_hour(offer)},
           {"utilisation", offer.utilisation},
           {"pue", offer.pue},
-          {"host_watts", offer.power.host.plain()},
-          {"device_idle_watts", offer.power.device_idle.plain()},
-          {"device_busy_watts", offer.power.device_busy.plain()},
+          {"host_watts", offer.power.host.si()},
+          {"device_idle_watts", offer.power.device_idle.si()},
+          {"device_busy_watts", offer.power.device_busy.si()},
           {"assumptions", offer.assumptions}};
 }
 
@@ -65,9 +65,9 @@ Shown show_offer(const ShowRequest& request) {
       "{}: {}\n  {}, prices of {}\n  {:.2f} {} per node hour with eight busy devices, in use {:.0f} % of the time\n",
       offer.name, document_summary(file.document), offer.kind, offer.date, per_hour(offer), offer.currency,
       offer.utilisation * 100);
-  shown.text += fmt::format("  a node draws {:.0f} W, a device {:.0f} W idle and {:.0f} W busy; PUE {}\n",
-                            offer.power.host.plain(), offer.power.device_idle.plain(), offer.power.device_busy.plain(),
-                            offer.pue);
+  shown.text +=
+      fmt::format("  a node draws {:.0f} W, a device {:.0f} W idle and {:.0f} W busy; PUE {}\n", offer.power.host.si(),
+                  offer.power.device_idle.si(), offer.power.device_busy.si(), offer.pue);
   if (!offer.assumptions.empty()) shown.text += fmt::format("  assumes {}\n", fmt::join(offer.assumptions, ", "));
   return shown;
 }
