@@ -226,9 +226,7 @@ void Document::set(std::string_view pointer, const Node& value) {
 
 Document Document::without(std::string_view key) const {
   Document copy = *this;
-  if (auto* object = std::get_if<Node::Object>(&copy.root_.value)) {
-    std::erase_if(*object, [&](const auto& member) { return member.key == key; });
-  }
+  copy.remove('/' + pointer_token(key));
   return copy;
 }
 

@@ -1,5 +1,5 @@
-// Sections of pages: what runs cost, whole trainings, and what every page ends with: how accurate comparable predictions
-// were, and what it depends on.
+// Sections of pages: what runs cost, whole trainings, and what every page ends with: how accurate comparable
+// predictions were, and what it depends on.
 #pragma once
 
 #include <algorithm>

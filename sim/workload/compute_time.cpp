@@ -228,9 +228,4 @@ ComputeTimes compute_times(const Model& model, const Device& device, const Compu
   return times;
 }
 
-ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
-                           const std::string& measurement_set) {
-  return compute_times(model, device, {precision, batch, measurement_set, std::nullopt, {}, Recompute::none});
-}
-
 }}  // namespace farandole::workload

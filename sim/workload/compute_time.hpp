@@ -20,6 +20,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "workload/device.hpp"
@@ -32,17 +33,11 @@ namespace farandole { inline namespace workload {
 //
 // Called by compute_times only. Nothing found is no error: then the time is estimated.
 
-/// What a run asks a device for.
-struct ThroughputQuery {
-  Precision precision = Precision::fp32;
-  std::string set;  // empty: the first in the file that has the model
-};
-
 /// The rows of one set for this model, variant and precision, in order of batch: one for each batch, the first of
 /// equals, and none that would make a larger batch take less time. Rows that do not state their batch only where no row
-/// does. Throws InputError where the device has no such set.
+/// does. An empty set: the first in the file that has the model. Throws InputError where the device has no such set.
 std::vector<const Measurement*> find_measurements(const Device& device, const Model& model,
-                                                  const ThroughputQuery& query);
+                                                  const std::pair<Precision, std::string>& precision_and_set);
 
 /// What one device takes alone for a step with so many samples.
 struct DeviceStep {
@@ -98,10 +93,6 @@ struct ComputeDemand {
 /// Never falls with the batch. Throws InputError for a set that the device does not have, and for a precision that it
 /// has no peak rate for; std::invalid_argument where the batch is not positive.
 ComputeTimes compute_times(const Model& model, const Device& device, const ComputeDemand& demand);
-
-/// The same where the host sets no pace.
-ComputeTimes compute_times(const Model& model, const Device& device, Precision precision, int batch,
-                           const std::string& measurement_set);
 
 /// All of it takes so many times as long; the band is of that.
 void stretch(ComputeTimes& times, double factor);

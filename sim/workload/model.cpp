@@ -311,6 +311,12 @@ std::vector<std::size_t> cuts_of(const std::vector<Layer>& layers) {
   return cuts;
 }
 
+/// Whether it makes numbers for words of what the blocks give.
+bool is_head(const Layer& layer, const Tensor& words) {
+  return layer.macs > 0 && layer.block.empty() && !layer.output_shape.empty() &&
+         layer.output_shape.back() == words.shape.front();
+}
+
 /// The embedding of the most words, where the layer that gives a number for each of them has no weight of its own.
 const Tensor* tied_tensor(const std::vector<Layer>& layers) {
   const Tensor* words = nullptr;
@@ -319,21 +325,11 @@ const Tensor* tied_tensor(const std::vector<Layer>& layers) {
     if (embeds && (words == nullptr || layer.tensors.front().shape.front() > words->shape.front())) {
       words = &layer.tensors.front();
     }
-    const bool is_head = words != nullptr && layer.macs > 0 && layer.block.empty() && !layer.output_shape.empty() &&
-                         layer.output_shape.back() == words->shape.front();
-    if (!is_head) continue;
+    if (words == nullptr || !is_head(layer, *words)) continue;
     const bool has_own = std::ranges::any_of(layer.tensors, [](const Tensor& own) { return own.shape.size() > 1; });
     if (!has_own) return words;
   }
   return nullptr;
-}
-
-/// The first layer that makes numbers for words of what the blocks give.
-Layer& head_of(Model& last, const Tensor& words) {
-  return *std::ranges::find_if(last.layers, [&](const Layer& layer) {
-    return layer.macs > 0 && layer.block.empty() && !layer.output_shape.empty() &&
-           layer.output_shape.back() == words.shape.front();
-  });
 }
 
 std::string refusal_of(std::size_t number, int stages, const std::vector<int>& blocks) {
@@ -375,7 +371,8 @@ StagedModel stage_model(const Model& model, int stages, const std::vector<int>& 
     begin = end;
   }
   if (const Tensor* tied = tied_tensor(model.layers)) {
-    head_of(staged.stages.back(), *tied).tensors.push_back(*tied);
+    const auto takes_words = [&](const Layer& layer) { return is_head(layer, *tied); };
+    std::ranges::find_if(staged.stages.back().layers, takes_words)->tensors.push_back(*tied);
     staged.tied = tied->trainable ? static_cast<double>(tied->elements()) : 0;
   }
   return staged;

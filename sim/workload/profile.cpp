@@ -105,10 +105,9 @@ std::optional<ComputeTimes> profiled_times(const std::vector<Profile>& profiles,
   const Profile* profile = find_profile(profiles, device, precision, batch);
   if (profile == nullptr) profile = find_profile(profiles, "", precision, batch);
   if (profile == nullptr) return std::nullopt;
-  ComputeTimes times{profile->forward, profile->backward, profile->update, true, {}, {}};
-  const double more = static_cast<double>(batch) / profile->batch;
-  for (Seconds& time : times.forward) time *= more;
-  for (Seconds& time : times.backward) time *= more;
+  ComputeTimes times{profile->forward, profile->backward, {}, true, {}, {}};
+  stretch(times, static_cast<double>(batch) / profile->batch);
+  times.update = profile->update;
   const std::string on = profile->measured_on.empty() ? "" : " on " + profile->measured_on;
   times.source = fmt::format("profiled: layer times{} at batch {}, {}", on, profile->batch, profile->source);
   return times;

@@ -32,11 +32,6 @@ void check_set(const Device& device, const std::string& set) {
                                suggestion(set, known)));
 }
 
-bool fits(const Measurement& row, const Model& model, const ThroughputQuery& query) {
-  return row.model == model.name && row.variant == model.variant && row.precision == query.precision &&
-         (query.set.empty() || row.set == query.set);
-}
-
 int batch_of(const Measurement& row) {
   return row.batch == 0 ? filling_batch : row.batch;
 }
@@ -68,11 +63,15 @@ Seconds on_line(const DeviceStep& low, const DeviceStep& high, double batch) {
 
 }  // namespace
 
-Rows find_measurements(const Device& device, const Model& model, const ThroughputQuery& query) {
-  check_set(device, query.set);
+Rows find_measurements(const Device& device, const Model& model,
+                       const std::pair<Precision, std::string>& precision_and_set) {
+  const auto& [precision, set] = precision_and_set;
+  check_set(device, set);
   Rows rows;
   for (const Measurement& row : device.measurements) {
-    if (fits(row, model, query) && (rows.empty() || row.set == rows.front()->set)) rows.push_back(&row);
+    if (row.model != model.name || row.variant != model.variant || row.precision != precision) continue;
+    const bool fits = rows.empty() ? set.empty() || row.set == set : row.set == rows.front()->set;
+    if (fits) rows.push_back(&row);
   }
   keep_stated(rows);
   keep_rising(rows);

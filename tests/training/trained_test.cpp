@@ -28,7 +28,7 @@ Job job_of(const Model& model) {
   device.peak = {{Precision::bf16, 100_TFLOPps}};
   device.memory_bandwidth = BytesPerSecond(1e12);
   device.assumed_efficiency = 1;
-  return make_job(model, compute_times(model, device, Precision::bf16, 1, ""), GradientType::fp32, {});
+  return make_job(model, compute_times(model, device, {Precision::bf16, 1, "", {}}), GradientType::fp32, {});
 }
 
 MemoryUse memory_of(const Model& model, Sharding sharding = {}) {

@@ -39,9 +39,9 @@ TEST(Bands, AreOfWhatWasMeasuredOfTheDeviceBesideTheModel) {
   const EstimateBands bands = fitted_bands();
   const Model model = test::model("densenet121");
   const auto band = [&](const Device& device, Precision precision) {
-    return compute_times(model, device, precision, 32, "").band;
+    return compute_times(model, device, {precision, 32, "", {}}).band;
   };
-  const auto of_kin = compute_times(test::model("resnet34"), test::device("v100"), Precision::fp32, 32, "");
+  const auto of_kin = compute_times(test::model("resnet34"), test::device("v100"), {Precision::fp32, 32, "", {}});
   const auto same = [](const TimeBand& a, const TimeBand& b) { return a.least == b.least && a.most == b.most; };
   EXPECT_TRUE(same(of_kin.band, bands.model));  // ResNets were measured
   EXPECT_TRUE(same(band(test::device("v100"), Precision::fp32), bands.family));
@@ -52,7 +52,7 @@ TEST(Bands, AreOfWhatWasMeasuredOfTheDeviceBesideTheModel) {
   Device assumed = test::device("v100");
   assumed.assumed_efficiency = 0.3;
   EXPECT_TRUE(same(band(assumed, Precision::fp32), bands.constant_share));
-  EXPECT_THAT(compute_times(model, test::device("v100"), Precision::fp32, 32, "").source,
+  EXPECT_THAT(compute_times(model, test::device("v100"), {Precision::fp32, 32, "", {}}).source,
               HasSubstr(", 80 % interval " + describe(bands.family)));
 }
 
@@ -72,7 +72,7 @@ TEST(Bands, ShrinkToNothingAtABatchThatWasMeasured) {
   for_rows([&](const Device& device, const Model& model, const Measurement& row, int batch) {
     const auto measured = find_measurements(device, model, {row.precision, row.set});
     if (std::ranges::find(measured, &row) == measured.end()) return;  // another row of its set says that batch
-    EXPECT_FALSE(compute_times(model, device, row.precision, batch, row.set).band.is_open()) << device.name;
+    EXPECT_FALSE(compute_times(model, device, {row.precision, batch, row.set, {}}).band.is_open()) << device.name;
     ++rows;
   });
   EXPECT_GT(rows, 100);

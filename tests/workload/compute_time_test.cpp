@@ -42,7 +42,7 @@ Device slow_memory() {
 }
 
 TEST(ComputeTime, UnmeasuredItIsTheRooflineDividedByTheEfficiency) {
-  const auto times = compute_times(model(), slow_memory(), Precision::fp32, 3, "");
+  const auto times = compute_times(model(), slow_memory(), {Precision::fp32, 3, "", {}});
   // 2 x 1e6 x 3 / 1e12 = 6 us;  (20 + 20) x 3 x 4 B / 1 GB/s = 0.48 us;  2 x 2e6 x 3 / 1e12 = 12 us
   EXPECT_DOUBLE_EQ(times.forward.at(0).si(), 6e-6 / 0.5);
   EXPECT_DOUBLE_EQ(times.forward.at(1).si(), 0.48e-6 / 0.5);
@@ -54,7 +54,7 @@ TEST(ComputeTime, UnmeasuredItIsTheRooflineDividedByTheEfficiency) {
 }
 
 TEST(ComputeTime, BackwardIsTwoPassesAndOneForTheFirstLayerWithWeights) {
-  const auto times = compute_times(model(), slow_memory(), Precision::fp32, 3, "");
+  const auto times = compute_times(model(), slow_memory(), {Precision::fp32, 3, "", {}});
   EXPECT_EQ(times.backward.at(0), times.forward.at(0));
   EXPECT_EQ(times.backward.at(1), 2 * times.forward.at(1));
   EXPECT_EQ(times.backward.at(2), 2 * times.forward.at(2));
@@ -63,7 +63,7 @@ TEST(ComputeTime, BackwardIsTwoPassesAndOneForTheFirstLayerWithWeights) {
 TEST(ComputeTime, NothingBeforeTheFirstWeightsNeedsAGradient) {
   Model with_scaling = model();
   with_scaling.layers.insert(with_scaling.layers.begin(), layer("scale", 0, 10, 10, {}));
-  const auto times = compute_times(with_scaling, slow_memory(), Precision::fp32, 3, "");
+  const auto times = compute_times(with_scaling, slow_memory(), {Precision::fp32, 3, "", {}});
   EXPECT_EQ(times.backward.at(0), 0_s);
   EXPECT_EQ(times.backward.at(1), times.forward.at(1));
 }
@@ -72,7 +72,7 @@ TEST(ComputeTime, AConvolutionInTheMiddleTakesTwiceItsForwardTimeBackward) {
   const Model vgg16 = test::model("vgg16");
   Device v100 = test::device("v100");
   v100.multiprocessors = 0;  // that the last tiles keep some of them waiting is no gradient's by the weights
-  const auto times = compute_times(vgg16, v100, Precision::fp32, 32, "");
+  const auto times = compute_times(vgg16, v100, {Precision::fp32, 32, "", {}});
   for (std::size_t i = 1; i < vgg16.layers.size(); ++i) {
     if (vgg16.layers[i].type != "conv2d") continue;
     EXPECT_NEAR(times.backward[i] / times.forward[i], 2, 1e-12) << vgg16.layers[i].name;
@@ -85,7 +85,8 @@ TEST(ComputeTime, MeasuredItSumsToBatchDividedByThroughput) {
     for (const Measurement& row : device.measurements) {
       if (row.batch == 0) continue;
       SCOPED_TRACE(file.string() + " " + row.set + " " + row.model);
-      const auto times = compute_times(test::model(row.model, row.variant), device, row.precision, row.batch, row.set);
+      const auto times =
+          compute_times(test::model(row.model, row.variant), device, {row.precision, row.batch, row.set, {}});
       const double expected = row.batch / row.samples_per_second;
       EXPECT_NEAR(times.total().si() / expected, 1, 1e-12);
       EXPECT_TRUE(times.measured);
@@ -98,7 +99,7 @@ TEST(ComputeTime, AtAnotherBatchTheEstimateHoldsTimesWhatTheMeasuredRowIsOfIt) {
   Model renamed = vgg16;
   renamed.name = "mine";
   const auto at = [](const Model& model, int batch) {
-    return compute_times(model, test::device("p100"), Precision::fp32, batch, "horovod-2017-09").total();
+    return compute_times(model, test::device("p100"), {Precision::fp32, batch, "horovod-2017-09", {}}).total();
   };
   EXPECT_NEAR(at(vgg16, 16).si() / (64 / 130.9 * (at(renamed, 16) / at(renamed, 64))), 1, 1e-9);
   EXPECT_GT(at(vgg16, 16).si(), 16 / 130.9);  // a small batch has its launches, too
@@ -134,13 +135,13 @@ TEST(ComputeTime, AStepOfAProgramThatNormalisesElsewhereIsConvertedByTheEstimate
 
 TEST(ComputeTime, WhatWasMeasuredElsewhereIsNamed) {
   const Model vgg16 = test::model("vgg16", "tf_cnn_benchmarks");
-  EXPECT_EQ(compute_times(vgg16, test::device("p100"), Precision::fp32, 16, "horovod-2017-09").source,
+  EXPECT_EQ(compute_times(vgg16, test::device("p100"), {Precision::fp32, 16, "horovod-2017-09", {}}).source,
             "measured: 130.9 samples/s, horovod-2017-09 (measured at batch 64)");
 }
 
 TEST(ComputeTime, ASetWithoutTheModelLeavesTheTimeEstimated) {
   const auto times =
-      compute_times(test::model("densenet121"), test::device("p100"), Precision::fp32, 64, "horovod-2017-09");
+      compute_times(test::model("densenet121"), test::device("p100"), {Precision::fp32, 64, "horovod-2017-09", {}});
   EXPECT_FALSE(times.measured);
   EXPECT_THAT(times.source,
               AllOf(HasSubstr("estimated: kernels of pascal at 9.3 TFLOP/s fp32"), HasSubstr("80 % interval")));
@@ -152,7 +153,7 @@ TEST(ComputeTime, NoTimeIsNegativeOrInfiniteForAnyModelOnAnyDevice) {
     for (const auto& variant : test::model_file(model_file.stem()).variants) {
       for (const auto& device_file : test::json_files("topologies/devices")) {
         const Device device = test::device(device_file.stem());
-        const auto times = compute_times(variant, device, device.peak.begin()->first, 1, "");
+        const auto times = compute_times(variant, device, {device.peak.begin()->first, 1, "", {}});
         EXPECT_EQ(times.forward.size(), variant.layers.size());
         EXPECT_EQ(times.backward.size(), variant.layers.size());
         EXPECT_TRUE(std::all_of(times.forward.begin(), times.forward.end(), fine)) << variant.name;
@@ -166,24 +167,30 @@ TEST(ComputeTime, NoTimeIsNegativeOrInfiniteForAnyModelOnAnyDevice) {
 TEST(ComputeTime, HalfPrecisionHalvesTheBytesOfAPassButNotOfTheUpdate) {
   Device device = slow_memory();
   device.peak[Precision::fp16] = 1_TFLOPps;
-  const auto single = compute_times(model(), device, Precision::fp32, 3, "");
-  const auto half = compute_times(model(), device, Precision::fp16, 3, "");
+  const auto single = compute_times(model(), device, {Precision::fp32, 3, "", {}});
+  const auto half = compute_times(model(), device, {Precision::fp16, 3, "", {}});
   EXPECT_DOUBLE_EQ(half.forward.at(1).si(), single.forward.at(1).si() / 2);
   EXPECT_EQ(half.update, single.update);
 }
 
 TEST(ComputeTime, APrecisionTheDeviceHasNoRateForIsRefusedByName) {
-  EXPECT_THAT([] { compute_times(model(), test::device("k80"), Precision::fp16, 1, ""); },
-              ThrowsMessage<InputError>(HasSubstr("device \"k80\" has no peak rate for fp16")));
+  EXPECT_THAT(
+      [] {
+        compute_times(model(), test::device("k80"), {Precision::fp16, 1, "", {}});
+      },
+      ThrowsMessage<InputError>(HasSubstr("device \"k80\" has no peak rate for fp16")));
 }
 
 TEST(ComputeTime, ASetTheDeviceDoesNotHaveIsRefusedByName) {
-  EXPECT_THAT([] { compute_times(model(), test::device("p100"), Precision::fp32, 1, "horovod-2017-10"); },
-              ThrowsMessage<InputError>(HasSubstr("did you mean \"horovod-2017-0")));
+  EXPECT_THAT(
+      [] {
+        compute_times(model(), test::device("p100"), {Precision::fp32, 1, "horovod-2017-10", {}});
+      },
+      ThrowsMessage<InputError>(HasSubstr("did you mean \"horovod-2017-0")));
 }
 
 TEST(ComputeTime, ABatchThatIsNotPositiveBreaksTheContract) {
-  EXPECT_THROW(compute_times(model(), slow_memory(), Precision::fp32, 0, ""), std::invalid_argument);
+  EXPECT_THROW(compute_times(model(), slow_memory(), {Precision::fp32, 0, "", {}}), std::invalid_argument);
 }
 
 }}  // namespace farandole::compute_time_test

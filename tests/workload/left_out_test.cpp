@@ -82,7 +82,7 @@ std::vector<Renamed> renamed_models(const std::function<Device(const std::string
       if (!device.kernels || does_not_count(row.set) || !seen.insert(key).second) continue;
       const Model model = test::model(row.model, row.variant);
       const int batch = row.batch == 0 ? 128 : row.batch;
-      const Seconds named = compute_times(model, device, row.precision, batch, row.set).total();
+      const Seconds named = compute_times(model, device, {row.precision, batch, row.set, {}}).total();
       const ComputeDemand same{row.precision, batch, "", {}, {}, Recompute::none, row.normalisation};
       const Seconds other = compute_times(renamed(model), without(row.model, device.name), same).total();
       result.push_back({key, std::abs(named / other - 1)});

@@ -114,7 +114,9 @@ TEST(StepTime, AnH100IsFasterThanAnA100ForEveryModelAndPrecision) {
         for (const auto& [precision, peak] : a100.peak) {
           if (precision == Precision::int8) continue;
           for (const int batch : {32, 256}) {
-            const auto step = [&](const Device& on) { return compute_times(model, on, precision, batch, "").total(); };
+            const auto step = [&](const Device& on) {
+              return compute_times(model, on, {precision, batch, "", {}}).total();
+            };
             EXPECT_LT(step(h100), step(a100)) << model.name << " " << name(precision) << " " << batch << " " << older;
           }
         }

@@ -34,7 +34,7 @@ Device ideal() {
 }
 
 ComputeTimes times(const Model& model) {
-  return compute_times(model, ideal(), Precision::bf16, 1, "");
+  return compute_times(model, ideal(), {Precision::bf16, 1, "", {}});
 }
 
 Seconds sum(const std::vector<Seconds>& all) {
@@ -135,7 +135,8 @@ TEST(Trained, AnUpdateIsOfWhatIsTrained) {
   Device device = ideal();
   device.memory_bandwidth = BytesPerSecond(1e12);
   const Model adapted = with_lora(llama(), {16, attention});
-  EXPECT_DOUBLE_EQ(compute_times(adapted, device, Precision::bf16, 1, "").update.si(), 5 * 4 * 13'631'488.0 / 1e12);
+  EXPECT_DOUBLE_EQ(compute_times(adapted, device, {Precision::bf16, 1, "", {}}).update.si(),
+                   5 * 4 * 13'631'488.0 / 1e12);
 }
 
 TEST(Trained, EveryMoreThatIsFrozenTakesNoLonger) {

@@ -182,7 +182,7 @@ std::vector<Record> rows_of(const std::vector<Record>& points) {
 std::string estimate_of(const TimedModel& timed, const Asked& asked, Device device) {
   if (!device.peak.contains(timed.precision)) return "";
   device.measurements.clear();
-  const Seconds estimate = compute_times(asked.model, device, timed.precision, timed.batch, "").total();
+  const Seconds estimate = compute_times(asked.model, device, {timed.precision, timed.batch, "", {}}).total();
   return fmt::format("{:.4g} ({})", estimate / 1_ms, signed_percent(estimate / timed.step() - 1, 0));
 }
 

@@ -42,9 +42,14 @@ Tensor tensor(const KerasSite& site, std::string_view what, Extents shape) {
   return {fmt::format("{}/{}", site.row->name, what), std::move(shape)};
 }
 
+/// [3, 3] of 9, [7] of 7: a square where it can be one.
+Extents kernel_extents(Whole area) {
+  const auto root = static_cast<Whole>(std::llround(std::sqrt(static_cast<double>(area))));
+  return root * root == area ? Extents{root, root} : Extents{area};
+}
+
 bool is_square(Whole number) {
-  const auto root = static_cast<Whole>(std::llround(std::sqrt(static_cast<double>(number))));
-  return root * root == number;
+  return kernel_extents(number).size() == 2;
 }
 
 struct Kernel {
@@ -61,12 +66,6 @@ Kernel kernel_of(const KerasSite& site, Whole each, Whole rest, Whole bias) {
   if (with == 0 && without == 0) refuse_layer(site, "the parameters of a kernel, with or without a bias,");
   const bool has_bias = with > 0 && (without == 0 || is_square(with) || !is_square(without));
   return {has_bias ? with : without, has_bias};
-}
-
-/// [3, 3] of 9, [7] of 7: a square where it can be one.
-Extents kernel_extents(Whole area) {
-  const auto root = static_cast<Whole>(std::llround(std::sqrt(static_cast<double>(area))));
-  return root * root == area ? Extents{root, root} : Extents{area};
 }
 
 Extents joined(Extents first, std::initializer_list<Whole> last) {
