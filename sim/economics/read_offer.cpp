@@ -43,48 +43,41 @@ std::optional<double> factor_of(std::string_view symbol, std::span<const Unit> u
   return found == units.end() ? std::nullopt : std::optional(found->factor);
 }
 
-/// The currency of an offer: that of the first price, which all others must have.
-class Currency {
- public:
-  [[nodiscard]] const std::string& name() const { return name_; }
-  void expect(const std::string& found, const Value& where) {
-    if (name_.empty()) name_ = found;
-    if (name_ != found) where.fail(fmt::format("a price in {}, as the others of this offer", name_));
-  }
-
- private:
-  std::string name_;
-};
+/// The currency of an offer is that of the first price, which all others must have.
+void expect_currency(std::string& currency, const std::string& found, const Value& where) {
+  if (currency.empty()) currency = found;
+  if (currency != found) where.fail(fmt::format("a price in {}, as the others of this offer", currency));
+}
 
 bool is_currency(std::string_view text) {
   return text.size() == 3 && std::ranges::all_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 /// "32.77 USD/h": the number over the factor of what follows the slash.
-double read_price(const Value& where, Currency& currency, std::span<const Unit> units, std::string_view expected) {
+double read_price(const Value& where, std::string& currency, std::span<const Unit> units, std::string_view expected) {
   const auto parts = split(read<std::string>(where));
   const auto slash = parts ? parts->second.find('/') : std::string::npos;
   if (slash == std::string::npos) where.fail(expected);
   const auto factor = factor_of(std::string_view(parts->second).substr(slash + 1), units);
   const std::string money = parts->second.substr(0, slash);
   if (!factor || !is_currency(money)) where.fail(expected);
-  currency.expect(money, where);
+  expect_currency(currency, money, where);
   return parts->first / *factor;
 }
 
-Money read_money(const Value& where, Currency& currency) {
+Money read_money(const Value& where, std::string& currency) {
   const auto parts = split(read<std::string>(where));
   if (!parts || !is_currency(parts->second)) where.fail("an amount of money such as \"199000 USD\"");
-  currency.expect(parts->second, where);
+  expect_currency(currency, parts->second, where);
   return Money(parts->first);
 }
 
 /// Per hour, month or year: "/h", "/month", "/year".
-MoneyPerSecond read_price_of_time(const Value& where, Currency& currency) {
+MoneyPerSecond read_price_of_time(const Value& where, std::string& currency) {
   return MoneyPerSecond(read_price(where, currency, times, "a price such as \"32.77 USD/h\", per h, month or year"));
 }
 
-MoneyPerJoule read_price_of_energy(const Value& where, Currency& currency) {
+MoneyPerJoule read_price_of_energy(const Value& where, std::string& currency) {
   return MoneyPerJoule(read_price(where, currency, energies, "a price of energy such as \"0.10 USD/kWh\""));
 }
 
@@ -179,10 +172,10 @@ NodePower read_node_power(const Value& where, Inputs& inputs) {
   return power;
 }
 
-void read_bought(const Value& where, Inputs& inputs, Currency& currency, Offer& offer) {
+void read_bought(const Value& where, Inputs& inputs, Offer& offer) {
   Section section(where);
-  const auto money = [&](const Value& value) { return read_money(value, currency); };
-  const auto price_of_time = [&](const Value& value) { return read_price_of_time(value, currency); };
+  const auto money = [&](const Value& value) { return read_money(value, offer.currency); };
+  const auto price_of_time = [&](const Value& value) { return read_price_of_time(value, offer.currency); };
   Ownership owned;
   const Money node = inputs.take(section, "node_price", money);
   owned.price = node * (1 + inputs.take_or(section, "network", 0.0, read_share));
@@ -192,20 +185,20 @@ void read_bought(const Value& where, Inputs& inputs, Currency& currency, Offer& 
   owned.running = owned.price * inputs.take_or(section, "maintenance", 0.0, read_share) / year;
   owned.running += inputs.take_or(section, "staff", MoneyPerSecond(0), price_of_time);
   owned.running += inputs.take_or(section, "space", MoneyPerSecond(0), price_of_time);
-  owned.electricity =
-      inputs.take(section, "electricity", [&](const Value& value) { return read_price_of_energy(value, currency); });
+  owned.electricity = inputs.take(section, "electricity",
+                                  [&](const Value& value) { return read_price_of_energy(value, offer.currency); });
   offer.utilisation = inputs.take(section, "utilisation", read_part);
   section.finish();
   offer.owned = owned;
 }
 
-void read_rent(const Value& where, Inputs& inputs, Currency& currency, Offer& offer) {
+void read_rent(const Value& where, Inputs& inputs, Offer& offer) {
   Section section(where);
   Rent rent;
-  rent.rate = inputs.take(section, "node_price", [&](const Value& v) { return read_price_of_time(v, currency); });
+  rent.rate = inputs.take(section, "node_price", [&](const Value& v) { return read_price_of_time(v, offer.currency); });
   if (offer.kind == "reserved") {
     rent.upfront =
-        inputs.take_or(section, "upfront", Money(0), [&](const Value& v) { return read_money(v, currency); });
+        inputs.take_or(section, "upfront", Money(0), [&](const Value& v) { return read_money(v, offer.currency); });
     rent.term = inputs.take(section, "term", read_some_time);
     offer.utilisation = inputs.take(section, "utilisation", read_part);
   } else {
@@ -226,7 +219,6 @@ Offer read_offer(const Value& where) {
   Section section(where);
   Offer offer;
   Inputs inputs(offer);
-  Currency currency;
   offer.name = section.required<Name>("name").value;
   (void)section.maybe_read<std::string>("summary");
   (void)section.maybe_read<std::string>("source");
@@ -236,14 +228,13 @@ Offer read_offer(const Value& where) {
   offer.power = read_node_power(section.child("power"), inputs);
   offer.pue = inputs.take_or(section, "pue", 1.0, read_pue);
   if (offer.kind == "bought") {
-    read_bought(section.child("bought"), inputs, currency, offer);
+    read_bought(section.child("bought"), inputs, offer);
   } else if (offer.kind == "rented" || offer.kind == "spot" || offer.kind == "reserved") {
-    read_rent(section.child(offer.kind), inputs, currency, offer);
+    read_rent(section.child(offer.kind), inputs, offer);
   } else {
     kind.fail_unknown("a kind of offer", {"bought", "rented", "spot", "reserved"});
   }
   section.finish();
-  offer.currency = currency.name();
   return offer;
 }
 
