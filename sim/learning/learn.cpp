@@ -1,7 +1,8 @@
 #include "learning/learn.hpp"
 
-#include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -130,24 +131,22 @@ Learning learn_at_once(Training& training, const UpdateLog& log) {
   return learn(training, log, training.updates_per_epoch() * training.workers, step, [&] { return versions.back(); });
 }
 
-const LearningRuleRow* find_learning_rule(const std::string& strategy, const std::string& mode) {
-  static const std::array<LearningRuleRow, 11> rows{{
-      {"horovod", "synchronous", learn_in_step},
-      {"ddp", "synchronous", learn_in_step},
-      {"allgather", "synchronous", learn_in_step},
-      {"fsdp", "synchronous", learn_sharded},
-      {"zero", "synchronous", learn_sharded},
-      {"single", "synchronous", learn_in_step},
-      {"parameter_server", "synchronous", learn_in_step},
-      {"distributed_replicated", "synchronous", learn_in_step},
-      {"parameter_server", "asynchronous", learn_at_once},
-      {"parameter_server", "stale_synchronous", learn_at_once},
-      {"local_sgd", "synchronous", learn_apart},
-  }};
-  for (const LearningRuleRow& row : rows) {
-    if (row.strategy == strategy && row.mode == mode) return &row;
-  }
-  return nullptr;
+LearningRule find_learning_rule(const std::string& strategy, const std::string& mode) {
+  static const std::map<std::pair<std::string, std::string>, LearningRule> rules{
+      {{"horovod", "synchronous"}, learn_in_step},
+      {{"ddp", "synchronous"}, learn_in_step},
+      {{"allgather", "synchronous"}, learn_in_step},
+      {{"fsdp", "synchronous"}, learn_sharded},
+      {{"zero", "synchronous"}, learn_sharded},
+      {{"single", "synchronous"}, learn_in_step},
+      {{"parameter_server", "synchronous"}, learn_in_step},
+      {{"distributed_replicated", "synchronous"}, learn_in_step},
+      {{"parameter_server", "asynchronous"}, learn_at_once},
+      {{"parameter_server", "stale_synchronous"}, learn_at_once},
+      {{"local_sgd", "synchronous"}, learn_apart},
+  };
+  const auto found = rules.find({strategy, mode});
+  return found == rules.end() ? nullptr : found->second;
 }
 
 }}  // namespace farandole::learning

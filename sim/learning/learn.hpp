@@ -41,14 +41,8 @@ struct Training {
 
 using LearningRule = Learning (*)(Training& training, const UpdateLog& log);
 
-struct LearningRuleRow {
-  std::string strategy;
-  std::string mode;
-  LearningRule rule;
-};
-
 /// Null where numeric training does not follow this strategy.
-const LearningRuleRow* find_learning_rule(const std::string& strategy, const std::string& mode);
+LearningRule find_learning_rule(const std::string& strategy, const std::string& mode);
 
 Learning learn_in_step(Training& training, const UpdateLog& log);
 Learning learn_apart(Training& training, const UpdateLog& log);

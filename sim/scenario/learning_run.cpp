@@ -84,8 +84,8 @@ Learning learn(const Scenario& scenario) {
   Training training = training_of(scenario);
   const int updates = training.updates_per_epoch() * training.epochs;
   expect_affordable(training, is_sharded(scenario.strategy), updates);
-  const LearningRuleRow& row = *find_learning_rule(scenario.strategy.kind, scenario.strategy.mode);
-  Learning learning = row.rule(training, time_updates(scenario, updates));
+  const LearningRule rule = find_learning_rule(scenario.strategy.kind, scenario.strategy.mode);
+  Learning learning = rule(training, time_updates(scenario, updates));
   learning.problem = scenario.learning->kind;
   return learning;
 }
