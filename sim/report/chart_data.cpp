@@ -25,11 +25,6 @@ std::pair<Seconds, Seconds> last_whole_iteration(const std::vector<Span>& spans)
 
 constexpr double worth_showing = 0.5;  // percentage points of efficiency; the table has all
 
-struct SharedSpan {
-  std::string first_lane;
-  int lanes = 0;
-};
-
 }  // namespace
 
 void shade(Record& row, const Interval& band, double per_unit) {
@@ -98,20 +93,19 @@ Record what_if_data(const TrainingPoint& point) {
 Record timeline_data(const Timeline& timeline) {
   const auto [from, to] = last_whole_iteration(timeline.spans());
   if (to <= from) return {};
-  std::map<std::tuple<Seconds, Seconds, std::string>, SharedSpan> shared;
+  std::map<std::tuple<Seconds, Seconds, std::string>, std::vector<std::string>> lanes_of;
   for (const Span& span : timeline.spans()) {
     if (span.start < from || span.start >= to) continue;
-    SharedSpan& entry = shared[{span.start, span.start + span.duration, span.activity}];
-    if (entry.lanes++ == 0) entry.first_lane = span.lane;
+    lanes_of[{span.start, span.start + span.duration, span.activity}].push_back(span.lane);
   }
   Record rows = Record::array();
-  for (const auto& [key, entry] : shared) {
+  for (const auto& [key, lanes] : lanes_of) {
     const auto& [start, end, activity] = key;
     rows.push_back({{"activity", activity},
                     {"from", finite((start - from).si(), "from")},
                     {"to", finite((end - from).si(), "to")},
-                    {"lanes", entry.lanes},
-                    {"lane", entry.first_lane}});
+                    {"lanes", lanes.size()},
+                    {"lane", lanes.front()}});
   }
   return {{"rows", rows}, {"total", finite((to - from).si(), "total")}};
 }

@@ -83,13 +83,6 @@ std::vector<TraceEvent> trace_events(const Timeline& timeline) {
   return events;
 }
 
-/// Lane names by process number; 0 is the whole process, and there whether or not it has events.
-std::map<int, std::string> process_names(const std::vector<TraceEvent>& events) {
-  std::map<int, std::string> names{{0, ""}};
-  for (const TraceEvent& event : events) names.try_emplace(event.process, event.lane);
-  return names;
-}
-
 double microseconds(std::int64_t ns) {
   return static_cast<double>(ns) / 1e3;
 }
@@ -97,14 +90,6 @@ double microseconds(std::int64_t ns) {
 bool is_rank(std::string_view activity) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   return !activity.empty() && activity.size() < 10 && std::ranges::all_of(activity, is_digit);
-}
-
-Record process_name(int process, const std::string& name) {
-  return {{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"name", name}}}};
-}
-
-Record process_order(int process) {
-  return {{"name", "process_sort_index"}, {"ph", "M"}, {"pid", process}, {"args", {{"sort_index", process}}}};
 }
 
 Record event_record(const TraceEvent& event) {
@@ -123,25 +108,24 @@ Record event_record(const TraceEvent& event) {
   return record;
 }
 
-Record other_data(const Timeline& timeline, const Heading& heading) {
-  return {{"farandole", version()},
-          {"scenario", heading.scenario},
-          {"settings", Record(heading.settings)},
-          {"dropped_events", timeline.dropped()}};
-}
-
 }  // namespace
 
 void write_chrome_trace(std::ostream& out, const Timeline& timeline, const Heading& heading) {
   const std::vector<TraceEvent> events = trace_events(timeline);
-  out << R"({"displayTimeUnit":"ms","otherData":)" << json_text(other_data(timeline, heading)) << R"(,"traceEvents":[)";
+  const Record other{{"farandole", version()},
+                     {"scenario", heading.scenario},
+                     {"settings", Record(heading.settings)},
+                     {"dropped_events", timeline.dropped()}};
+  out << R"({"displayTimeUnit":"ms","otherData":)" << json_text(other) << R"(,"traceEvents":[)";
   // Events go out one by one, a line each: a trace is the one result too large to be held as JSON in memory.
   auto add = [&, before = "\n"](const Record& event) mutable {
     out << std::exchange(before, ",\n") << json_text(event);
   };
-  for (const auto& [process, lane] : process_names(events)) {
-    add(process_name(process, process == 0 ? "farandole" : lane));
-    add(process_order(process));
+  std::map<int, std::string> names{{0, "farandole"}};  // the whole process is there whether or not it has events
+  for (const TraceEvent& event : events) names.try_emplace(event.process, event.lane);
+  for (const auto& [process, name] : names) {
+    add({{"name", "process_name"}, {"ph", "M"}, {"pid", process}, {"args", {{"name", name}}}});
+    add({{"name", "process_sort_index"}, {"ph", "M"}, {"pid", process}, {"args", {{"sort_index", process}}}});
   }
   for (const TraceEvent& event : events) add(event_record(event));
   out << "\n]}\n";

@@ -74,10 +74,10 @@ void write_collective(std::ostream& out, Format format, const Heading& heading, 
   const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
   if (format == Format::table) return write_collective_table(out, heading, points);
   if (format == Format::json) return write_json(out, heading, records);
-  const std::vector<Record> rows = to_rows(points);
+  const std::vector<Record> rows = to_records(points, RecordForm::row);
   CollectivePoint any;  // for the header of a result without points: one of a simulation
   any.fidelity = "flow";
-  write_csv(out, rows.empty() ? to_row(any) : rows.front(), rows);
+  write_csv(out, rows.empty() ? to_record(any, RecordForm::row) : rows.front(), rows);
 }
 
 namespace {

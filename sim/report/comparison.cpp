@@ -29,26 +29,25 @@ struct Subject {
 
 /// One configuration: its points, one per fidelity.
 template <class Point>
-struct Row {
-  std::vector<const Point*> points;
+using Row = std::vector<const Point*>;
 
-  [[nodiscard]] const Point* at(std::string_view fidelity) const {
-    const auto found = std::ranges::find(points, fidelity, &Point::fidelity);
-    return found == points.end() ? nullptr : *found;
-  }
-};
+template <class Point>
+const Point* at(const Row<Point>& row, std::string_view fidelity) {
+  const auto found = std::ranges::find(row, fidelity, &Point::fidelity);
+  return found == row.end() ? nullptr : *found;
+}
 
 template <class Point>
 std::vector<Row<Point>> rows_of(const Subject<Point>& subject, std::span<const Point> points) {
   std::vector<Row<Point>> rows;
   for (const Point& point : points) {
     const auto same = [&](const Row<Point>& row) {
-      const auto agree = [&](const auto& facet) { return facet.text(point) == facet.text(*row.points.front()); };
+      const auto agree = [&](const auto& facet) { return facet.text(point) == facet.text(*row.front()); };
       return std::ranges::all_of(subject.facets, agree);
     };
     auto row = std::ranges::find_if(rows, same);
     if (row == rows.end()) row = rows.insert(rows.end(), Row<Point>{});
-    row->points.push_back(&point);
+    row->push_back(&point);
   }
   return rows;
 }
@@ -78,11 +77,11 @@ std::vector<Column> columns_of(const Facets<Point>& facets, const std::vector<st
 template <class Point>
 std::vector<std::string> cells_of(const Subject<Point>& subject, const Facets<Point>& facets,
                                   const std::vector<std::string>& fidelities, const Row<Point>& row) {
-  std::vector<std::string> cells = facet_cells(facets, *row.points.front());
+  std::vector<std::string> cells = facet_cells(facets, *row.front());
   for (const std::string& fidelity : fidelities) {
-    const Point* point = row.at(fidelity);
+    const Point* point = at(row, fidelity);
     cells.push_back(point == nullptr ? "" : grouped(subject.time(*point).si() * subject.per_second, 3));
-    if (has_difference(fidelity, fidelities)) cells.push_back(difference(subject, point, row.at(reference)));
+    if (has_difference(fidelity, fidelities)) cells.push_back(difference(subject, point, at(row, reference)));
   }
   return cells;
 }
@@ -91,7 +90,7 @@ std::vector<std::string> cells_of(const Subject<Point>& subject, const Facets<Po
 template <class Point>
 std::string row_name(const Facets<Point>& facets, const Row<Point>& row) {
   const std::vector<Column> columns = facet_columns(facets);
-  const std::vector<std::string> cells = facet_cells(facets, *row.points.front());
+  const std::vector<std::string> cells = facet_cells(facets, *row.front());
   std::string text;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     text += fmt::format("{}{} {}", i > 0 ? ", " : "", columns[i].heading, cells[i]);
@@ -104,9 +103,9 @@ template <class Point>
 void write_disagreements(std::ostream& out, const Subject<Point>& subject, const Facets<Point>& facets,
                          const std::vector<Row<Point>>& rows) {
   for (const Row<Point>& row : rows) {
-    const Point* message = row.at(reference);
+    const Point* message = at(row, reference);
     if (message == nullptr || subject.time(*message) <= Seconds(0)) continue;
-    for (const Point* point : row.points) {
+    for (const Point* point : row) {
       const LevelBounds bounds = bounds_to_message(point->fidelity);
       const double ratio = subject.time(*point) / subject.time(*message);
       if (point == message || bounds.covers(ratio)) continue;

@@ -21,9 +21,6 @@
 
 namespace farandole { inline namespace report {
 
-/// A row of CSV has no place for lists of structs, and two columns for an interval.
-enum class RecordForm : char { document, row };
-
 /// std::logic_error where a number is not finite.
 template <class T>
 Record record_of(const T& fields, RecordForm form = RecordForm::document);

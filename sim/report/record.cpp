@@ -8,6 +8,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/field_record.hpp"
 
@@ -18,20 +19,12 @@ double finite(double number, std::string_view key) {
   return number + 0.0;  // -0.0 + 0.0 is 0.0
 }
 
-Record to_record(const TrainingPoint& point) {
-  return record_of(point);
+Record to_record(const TrainingPoint& point, RecordForm form) {
+  return record_of(point, form);
 }
 
-Record to_record(const CollectivePoint& point) {
-  return record_of(point);
-}
-
-Record to_row(const TrainingPoint& point) {
-  return record_of(point, RecordForm::row);
-}
-
-Record to_row(const CollectivePoint& point) {
-  return record_of(point, RecordForm::row);
+Record to_record(const CollectivePoint& point, RecordForm form) {
+  return record_of(point, form);
 }
 
 std::string json_text(const Record& record, int indent) {
@@ -103,8 +96,7 @@ void for_each_leaf(const Record& record, const std::string& prefix, const auto& 
 }
 
 void write_csv_line(std::ostream& out, const std::vector<std::string>& cells) {
-  for (std::size_t i = 0; i < cells.size(); ++i) out << (i > 0 ? "," : "") << quoted_where_needed(cells[i]);
-  out << '\n';
+  out << fmt::format("{}\n", fmt::join(mapped(cells, quoted_where_needed), ","));
 }
 
 }  // namespace

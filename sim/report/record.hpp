@@ -20,25 +20,19 @@ namespace farandole { inline namespace report {
 
 using Record = nlohmann::ordered_json;
 
-Record to_record(const TrainingPoint& point);
-Record to_record(const CollectivePoint& point);
+/// A row of CSV has no place for lists of structs, and two columns for an interval.
+enum class RecordForm : char { document, row };
+
+Record to_record(const TrainingPoint& point, RecordForm form = RecordForm::document);
+Record to_record(const CollectivePoint& point, RecordForm form = RecordForm::document);
 
 /// A number for a record. JSON has no word for infinity or "not a number", and a result that holds one is wrong:
 /// std::logic_error. Negative zero becomes zero.
 double finite(double number, std::string_view key);
 
-/// A row of CSV: without lists of structs, with two columns for an interval.
-Record to_row(const TrainingPoint& point);
-Record to_row(const CollectivePoint& point);
-
 template <class Point>
-std::vector<Record> to_records(std::span<const Point> points) {
-  return mapped(points, [](const Point& point) { return to_record(point); });
-}
-
-template <class Point>
-std::vector<Record> to_rows(std::span<const Point> points) {
-  return mapped(points, [](const Point& point) { return to_row(point); });
+std::vector<Record> to_records(std::span<const Point> points, RecordForm form = RecordForm::document) {
+  return mapped(points, [&](const Point& point) { return to_record(point, form); });
 }
 
 /// The document of section "Results as JSON" of the outward contract, indented by two. `question`: what the study

@@ -209,9 +209,9 @@ void write_training(std::ostream& out, Format format, const Heading& heading, Po
   const std::vector<Record> records = to_records(points);  // refuses what is not finite, for the table too
   if (format == Format::table) return write_training_table(out, heading, points);
   if (format == Format::json) return write_json(out, heading, records, answered(heading.question, points));
-  std::vector<Record> rows = to_rows(points);
+  std::vector<Record> rows = to_records(points, RecordForm::row);
   for (const auto& [point, reason] : heading.failed) rows.push_back({{"failed", point + ": " + reason}});
-  write_csv(out, points.empty() ? to_row(TrainingPoint{}) : rows.front(), rows);
+  write_csv(out, points.empty() ? to_record(TrainingPoint{}, RecordForm::row) : rows.front(), rows);
 }
 
 namespace {
