@@ -13,7 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "timeline/optimum.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole { inline namespace report {

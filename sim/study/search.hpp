@@ -11,7 +11,6 @@
 
 #include "config/document.hpp"
 #include "scenario/run.hpp"
-#include "timeline/optimum.hpp"
 #include "timeline/result.hpp"
 
 namespace farandole { inline namespace study {

@@ -10,7 +10,6 @@
 
 #include "timeline/difference.hpp"
 #include "timeline/measured.hpp"
-#include "timeline/optimum.hpp"
 #include "timeline/result.hpp"
 #include "timeline/validation.hpp"
 
