@@ -1,116 +1,31 @@
-#include "config/tree_builder.hpp"
-
+// Builds the Node tree of a document from the events of the JSON parser.
+//
+// The parser reads through a CountingIterator, which knows the line of the last token; every event takes its line from
+// there. What our documents do not allow (duplicate keys, deep nesting) is refused as soon as it is read.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "config/error.hpp"
+#include "config/document.hpp"
 #include "config/section.hpp"
 
 namespace farandole { inline namespace config {
 namespace {
 
-constexpr std::size_t longest_key = 1000;
-
-/// Each takes some hundred bytes, be it two in the file: half a gigabyte of them.
-constexpr std::size_t most_values = std::size_t{1} << 22;
-
-int line_of(const Node::Object& object, const std::string& key) {
-  const auto found = std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.key == key; });
-  return found == object.end() ? 0 : found->node.line;
-}
-
-}  // namespace
-
-bool TreeBuilder::number_unsigned(std::uint64_t value) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  return value <= most ? add(static_cast<std::int64_t>(value)) : add(static_cast<double>(value));
-}
-
-bool TreeBuilder::key(std::string& name) {
-  if (name.size() > longest_key) {
-    throw InputError(place(pointer(false)), fmt::format("keys of at most {} bytes", longest_key), quoted(name));
-  }
-  Level& level = open_.back();
-  if (!level.names.insert(name).second) {
-    const int first = line_of(std::get<Node::Object>(level.node.value), name);
-    throw InputError(place(pointer(false) + "/" + pointer_token(name)), "every key once",
-                     fmt::format("{} again (first on line {})", quoted(name), first));
-  }
-  level.key = std::move(name);
-  return true;
-}
-
-bool TreeBuilder::parse_error(std::size_t offset, const std::string& token, const nlohmann::json::exception& error) {
-  constexpr int number_overflow = 406;
-  if (error.id == number_overflow) throw InputError(place(pointer(true)), "a finite number", quoted(token));
-  const auto why = explain_syntax_error(error.what(), token, text_, offset);
-  throw InputError(place(pointer(!why.after_value)), why.expected, why.got);
-}
-
-void TreeBuilder::count_one_more() {
-  if (++values_ > most_values)
-    throw InputError(place(""), fmt::format("at most {} values", counted(most_values)), "more");
-}
-
-bool TreeBuilder::add(decltype(Node::value) value) {
-  count_one_more();
-  return attach(Node{std::move(value), progress_->token_line, source_});
-}
-
-bool TreeBuilder::attach(Node node) {
-  if (open_.empty()) {
-    root_ = std::move(node);
-    return true;
-  }
-  Level& level = open_.back();
-  if (auto* array = std::get_if<Node::Array>(&level.node.value)) {
-    array->push_back(std::move(node));
-  } else {
-    std::get<Node::Object>(level.node.value).push_back({std::move(level.key).value(), std::move(node)});
-    level.key.reset();
-  }
-  return true;
-}
-
-bool TreeBuilder::open(decltype(Node::value) container) {
-  count_one_more();
-  if (open_.size() == most_levels) {
-    throw InputError(place(pointer(true)), fmt::format("at most {} levels of nesting", most_levels), "more");
-  }
-  open_.push_back(Level{Node{std::move(container), progress_->token_line, source_}, {}, {}});
-  return true;
-}
-
-bool TreeBuilder::close() {
-  Node node = std::move(open_.back().node);
-  open_.pop_back();
-  return attach(std::move(node));
-}
-
-/// The containers that are open, and with `with_next` the element that would come next in the innermost.
-std::string TreeBuilder::pointer(bool with_next) const {
-  std::string result;
-  for (std::size_t i = 0; i < open_.size(); ++i) {
-    if (i + 1 == open_.size() && !with_next) break;
-    const Level& level = open_[i];
-    if (const auto* array = std::get_if<Node::Array>(&level.node.value)) {
-      result += fmt::format("/{}", array->size());
-    } else if (level.key) {
-      result += "/" + pointer_token(*level.key);
-    }
-  }
-  return result;
-}
-
-Place TreeBuilder::place(std::string pointer) const {
-  return Place{*source_, progress_->token_line, std::move(pointer)};
-}
-
-namespace {
+// Says in human words why a text is not JSON, from what the JSON lexer reports.
 
 using Wording = std::pair<std::string_view, std::string_view>;  // of the parser's report, and ours
 
@@ -169,8 +84,13 @@ std::string found(std::string_view report, std::string_view token, std::string_v
   return quoted(word);
 }
 
-}  // namespace
+struct SyntaxError {
+  std::string expected;
+  std::string got;
+  bool after_value = false;  // the value before was complete: the place is its container, not the next element
+};
 
+/// `report` is the lexer's own message, `token` the last token it read, `offset` how much of `text` that took.
 SyntaxError explain_syntax_error(std::string_view report, std::string_view token, std::string_view text,
                                  std::size_t offset) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return {"a JSON value", "nothing", false};
@@ -190,6 +110,188 @@ SyntaxError explain_syntax_error(std::string_view report, std::string_view token
   if (words.empty() && std::find(not_finite.begin(), not_finite.end(), word) != not_finite.end()) {
     result.expected = "a finite number";
   }
+  return result;
+}
+
+/// Where the parser is: the line it reads, and the line of the last character that was not white space. The parser
+/// looks one character ahead after a number, so only the latter is the line of a value.
+struct Progress {
+  int line = 1;
+  int token_line = 1;
+};
+
+class CountingIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  CountingIterator(const char* at, Progress& progress) : at_(at), progress_(&progress) {}
+
+  reference operator*() const { return *at_; }
+  CountingIterator& operator++() {
+    if (*at_ == '\n') {
+      ++progress_->line;
+    } else if (*at_ != ' ' && *at_ != '\t' && *at_ != '\r') {
+      progress_->token_line = progress_->line;
+    }
+    ++at_;
+    return *this;
+  }
+  friend bool operator==(const CountingIterator& a, const CountingIterator& b) { return a.at_ == b.at_; }
+
+ private:
+  const char* at_;
+  Progress* progress_;
+};
+
+constexpr std::size_t longest_key = 1000;
+
+/// Each takes some hundred bytes, be it two in the file: half a gigabyte of them.
+constexpr std::size_t most_values = std::size_t{1} << 22;
+
+int line_of(const Node::Object& object, const std::string& key) {
+  const auto found = std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.key == key; });
+  return found == object.end() ? 0 : found->node.line;
+}
+
+/// The parser's listener; the names of its public functions are nlohmann's.
+class TreeBuilder {
+ public:
+  TreeBuilder(std::string_view text, std::shared_ptr<const std::string> source, const Progress& progress)
+      : text_(text), source_(std::move(source)), progress_(&progress) {}
+
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(std::int64_t value) { return add(value); }
+  bool number_unsigned(std::uint64_t value) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return value <= most ? add(static_cast<std::int64_t>(value)) : add(static_cast<double>(value));
+  }
+  bool number_float(double value, const std::string& /*text*/) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(nlohmann::json::binary_t&) { return false; }  // JSON text has none
+  bool start_object(std::size_t) { return open(Node::Object{}); }
+  bool key(std::string& name) {
+    if (name.size() > longest_key) {
+      throw InputError(place(pointer(false)), fmt::format("keys of at most {} bytes", longest_key), quoted(name));
+    }
+    Level& level = open_.back();
+    if (!level.names.insert(name).second) {
+      const int first = line_of(std::get<Node::Object>(level.node.value), name);
+      throw InputError(place(pointer(false) + "/" + pointer_token(name)), "every key once",
+                       fmt::format("{} again (first on line {})", quoted(name), first));
+    }
+    level.key = std::move(name);
+    return true;
+  }
+  bool end_object() { return close(); }
+  bool start_array(std::size_t) { return open(Node::Array{}); }
+  bool end_array() { return close(); }
+  [[noreturn]] bool parse_error(std::size_t offset, const std::string& token, const nlohmann::json::exception& error) {
+    constexpr int number_overflow = 406;
+    if (error.id == number_overflow) throw InputError(place(pointer(true)), "a finite number", quoted(token));
+    const auto why = explain_syntax_error(error.what(), token, text_, offset);
+    throw InputError(place(pointer(!why.after_value)), why.expected, why.got);
+  }
+
+  Node take_root() { return std::move(root_); }
+
+ private:
+  struct Level {
+    Node node;
+    std::optional<std::string> key;         // read, its value not yet
+    std::unordered_set<std::string> names;  // of an object; asked only whether a key is there
+  };
+
+  void count_one_more() {
+    if (++values_ > most_values)
+      throw InputError(place(""), fmt::format("at most {} values", counted(most_values)), "more");
+  }
+
+  bool add(decltype(Node::value) value) {
+    count_one_more();
+    return attach(Node{std::move(value), progress_->token_line, source_});
+  }
+
+  bool attach(Node node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return true;
+    }
+    Level& level = open_.back();
+    if (auto* array = std::get_if<Node::Array>(&level.node.value)) {
+      array->push_back(std::move(node));
+    } else {
+      std::get<Node::Object>(level.node.value).push_back({std::move(level.key).value(), std::move(node)});
+      level.key.reset();
+    }
+    return true;
+  }
+
+  bool open(decltype(Node::value) container) {
+    count_one_more();
+    if (open_.size() == most_levels) {
+      throw InputError(place(pointer(true)), fmt::format("at most {} levels of nesting", most_levels), "more");
+    }
+    open_.push_back(Level{Node{std::move(container), progress_->token_line, source_}, {}, {}});
+    return true;
+  }
+
+  bool close() {
+    Node node = std::move(open_.back().node);
+    open_.pop_back();
+    return attach(std::move(node));
+  }
+
+  /// The containers that are open, and with `with_next` the element that would come next in the innermost.
+  [[nodiscard]] std::string pointer(bool with_next) const {
+    std::string result;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      if (i + 1 == open_.size() && !with_next) break;
+      const Level& level = open_[i];
+      if (const auto* array = std::get_if<Node::Array>(&level.node.value)) {
+        result += fmt::format("/{}", array->size());
+      } else if (level.key) {
+        result += "/" + pointer_token(*level.key);
+      }
+    }
+    return result;
+  }
+
+  [[nodiscard]] Place place(std::string pointer) const {
+    return Place{*source_, progress_->token_line, std::move(pointer)};
+  }
+
+  std::string_view text_;
+  std::shared_ptr<const std::string> source_;
+  const Progress* progress_;
+  std::vector<Level> open_;
+  std::size_t values_ = 0;
+  Node root_;
+};
+
+/// The lexer takes a zero byte for the end of the text, and would let pass what follows.
+void refuse_zero_bytes(std::string_view text, const std::string& source) {
+  const auto at = text.find('\0');
+  if (at == std::string_view::npos) return;
+  const auto before = text.substr(0, at);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  throw InputError(Place{source, static_cast<int>(line), ""}, "JSON text in UTF-8", "a zero byte");
+}
+
+}  // namespace
+
+Document Document::parse(std::string_view text, std::string source) {
+  refuse_zero_bytes(text, source);
+  Progress progress;
+  TreeBuilder builder(text, std::make_shared<const std::string>(std::move(source)), progress);
+  nlohmann::json::sax_parse(CountingIterator(text.data(), progress),
+                            CountingIterator(text.data() + text.size(), progress), &builder);
+  Document result;
+  result.root_ = builder.take_root();
   return result;
 }
 
