@@ -14,6 +14,9 @@
 
 namespace farandole { inline namespace workload {
 
+/// Values of a tensor of a model.
+inline constexpr std::int64_t most_elements = std::int64_t{1} << 40U;
+
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;

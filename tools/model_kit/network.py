@@ -1,7 +1,7 @@
 """A network as tools/make_models.py writes it: layers, and blocks of layers that repeat.
 
 An extent of a shape may be SEQUENCE, the length of a sample; multiply-adds are then {"sequence": n} or {"sequence^2": n}.
-What is read back (`layers_of`) has both put in and blocks written out, as sim/workload/read_layers.cpp does it.
+What is read back (`layers_of`) has both put in and blocks written out, as sim/workload/read_model.cpp does it.
 """
 
 import contextlib

@@ -9,7 +9,6 @@
 #include "config/error.hpp"
 #include "units/count.hpp"
 #include "workload/importers/imported_model.hpp"
-#include "workload/read_layers.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {

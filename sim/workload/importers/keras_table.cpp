@@ -7,7 +7,6 @@
 
 #include "config/error.hpp"
 #include "workload/importers/imported_model.hpp"
-#include "workload/read_layers.hpp"
 
 namespace farandole { inline namespace workload {
 namespace {
