@@ -276,9 +276,9 @@ Json by_size(const std::vector<std::optional<ScatterOfSizes>>& sizes) {
   Json classes = Json::object();
   for (std::size_t c = 0; c < sizes.size(); ++c) {
     if (!sizes[c]) continue;
-    classes[size_classes()[c].name] = {{"deviation", percent_text(sizes[c]->deviation)},
-                                       {"standard_error", percent_text(sizes[c]->standard_error)},
-                                       {"settings", sizes[c]->settings}};
+    classes[size_classes[c].name] = {{"deviation", percent_text(sizes[c]->deviation)},
+                                     {"standard_error", percent_text(sizes[c]->standard_error)},
+                                     {"settings", sizes[c]->settings}};
   }
   return classes;
 }

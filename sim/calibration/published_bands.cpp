@@ -52,7 +52,7 @@ bool is_measured_besides(const MeasuredTime& row, const std::string& library, co
 
 void add_bands(std::vector<JudgedTable>& tables) {
   for (JudgedTable& table : tables) {
-    for (std::size_t size_class = 0; size_class < size_classes().size(); ++size_class) {
+    for (std::size_t size_class = 0; size_class < size_classes.size(); ++size_class) {
       auto band = band_of_errors(errors_beside(tables, table, size_class, true));
       if (!band) band = band_of_errors(errors_beside(tables, table, size_class, false));
       for (ValidationPoint& point : table.points) {

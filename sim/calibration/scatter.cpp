@@ -63,13 +63,13 @@ double Scatter::of(const MeasuredTime& row) const {
 
 Scatter scatter_of(std::span<const MeasuredTime> rows) {
   std::map<decltype(setting_of(rows.front())), std::vector<double>> settings;
-  std::vector<Sum> repetitions(size_classes().size());
+  std::vector<Sum> repetitions(size_classes.size());
   for (const MeasuredTime& row : rows) {
     if (row.doubt) continue;
     settings[setting_of(row)].push_back(row.time.si());
     if (row.repetitions) repetitions[size_class_of(row.bytes)].add(row.repetitions->deviation, row.repetitions->count);
   }
-  std::vector<Sum> between(size_classes().size());
+  std::vector<Sum> between(size_classes.size());
   Sum all;
   for (const auto& [setting, times] : settings) {
     if (times.size() < 2) continue;

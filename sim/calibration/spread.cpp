@@ -71,7 +71,7 @@ std::vector<LeftOut> groups_of(std::span<const MeasuredTime> rows, const Spread&
 
 Ratios ratios_of(std::span<const MeasuredTime> rows, const std::vector<LeftOut>& groups,
                  const PredictWithout& predict) {
-  Ratios ratios(size_classes().size());
+  Ratios ratios(size_classes.size());
   for (const LeftOut& group : groups) {
     const bool is_anything_left = std::ranges::find(group.left_out, false) != group.left_out.end();
     const bool is_anything_judged = std::ranges::find(group.judged, true) != group.judged.end();
@@ -170,7 +170,7 @@ std::string spread_text(const Spread& spread) {
   for (std::size_t d = 0; d < distances; ++d) {
     Json classes = Json::object();
     for (std::size_t c = 0; c < spread.bands[d].size(); ++c) {
-      if (const auto& band = spread.bands[d][c]) classes[size_classes()[c].name] = {band->least, band->most};
+      if (const auto& band = spread.bands[d][c]) classes[size_classes[c].name] = {band->least, band->most};
     }
     json[distance_names[d]] = classes;
   }
@@ -184,14 +184,14 @@ Spread read_spread(const Value& value) {
   for (const Value& name : section.child("operations").elements()) spread.operations.insert(read<std::string>(name));
   for (const Value& ranks : section.child("ranks").elements()) spread.ranks.insert(read_at_least(ranks, 1));
   for (std::size_t d = 0; d < distances; ++d) {
-    spread.bands[d].resize(size_classes().size());
+    spread.bands[d].resize(size_classes.size());
     for (const auto& [name, band] : section.child(distance_names[d]).members()) {
       const auto ends = band.elements();
       if (ends.size() != 2) band.fail("two numbers");
       const TimeBand read_band{read<double>(ends[0]), read<double>(ends[1])};
       if (!(read_band.least > 0 && read_band.least <= read_band.most)) band.fail("two rising numbers above zero");
-      for (std::size_t c = 0; c < size_classes().size(); ++c) {
-        if (size_classes()[c].name == name) spread.bands[d][c] = read_band;
+      for (std::size_t c = 0; c < size_classes.size(); ++c) {
+        if (size_classes[c].name == name) spread.bands[d][c] = read_band;
       }
     }
   }

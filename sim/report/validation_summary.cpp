@@ -41,7 +41,7 @@ ErrorSummary summary(const std::string& group, const Rows& rows) {
 /// Numbered, so that the groups are in order of size.
 std::string size_class(const ValidationPoint& row) {
   const std::size_t place = size_class_of(row.bytes);
-  return std::to_string(place + 1) + ". " + size_classes()[place].name;
+  return std::to_string(place + 1) + ". " + size_classes[place].name;
 }
 
 void add_groups(const Rows& rows, const std::function<std::string(const ValidationPoint&)>& key,

@@ -1,4 +1,4 @@
-// Quantiles of plain numbers that all weigh the same (of weighted durations: timeline/quantile.hpp).
+// Quantiles of plain numbers that all weigh the same, and percentiles of weighted durations.
 //
 // The quantile at `share` of n sorted values is the value at place share * (n - 1), between neighbours by interpolation
 // (R's default, type 7), so that the one at 1/2 is the median. Of no values it is zero.

@@ -4,9 +4,10 @@
 // where the measurement should fall eight times in ten; it is empty where nothing is known of the scatter.
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -76,10 +77,17 @@ struct SizeClass {
 };
 
 /// From the smallest up; the last has no end.
-std::span<const SizeClass> size_classes();
+inline constexpr std::array<SizeClass, 4> size_classes{{{"at most 64 KiB", 65536},
+                                                        {"above 64 KiB to 1 MiB", 1048576},
+                                                        {"above 1 MiB to 16 MiB", 16777216},
+                                                        {"above 16 MiB", HUGE_VAL}}};
 
 /// Which of them a size belongs to.
-std::size_t size_class_of(Bytes size);
+inline std::size_t size_class_of(Bytes size) {
+  std::size_t found = 0;
+  while (size.si() > size_classes[found].most) ++found;
+  return found;
+}
 
 /// Of measurements that were predicted from others alone.
 struct HeldOutErrors {

@@ -135,15 +135,15 @@ TEST(Scatter, MakesRowsThatScatterCountLess) {
 TEST(Scatter, IsTheLeastWidthOfBands) {
   const auto data = repeated(3, 0.05, 0.02, 4);
   const Fit found = fit(lab(), data);
-  for (std::size_t c = 0; c < size_classes().size(); ++c) {
+  for (std::size_t c = 0; c < size_classes.size(); ++c) {
     const auto& band = found.spread.bands[0][c];
     if (!band) continue;
     EXPECT_GE(band->most, std::exp(1.28 * found.scatter.between_rows_of(c)));
     EXPECT_LE(band->least, std::exp(-1.28 * found.scatter.between_rows_of(c)));
   }
   Spread narrow;
-  narrow.bands[0].assign(size_classes().size(), TimeBand{0.999, 1.001});
-  narrow.bands[1].resize(size_classes().size());
+  narrow.bands[0].assign(size_classes.size(), TimeBand{0.999, 1.001});
+  narrow.bands[1].resize(size_classes.size());
   widen_by_scatter(narrow, found.scatter);
   EXPECT_NEAR(std::log(narrow.bands[0][0]->most), 1.2815515655446004 * found.scatter.between_rows_of(0), 1e-12);
   EXPECT_FALSE(narrow.bands[1][0]) << "repeats alone say nothing of another operation";

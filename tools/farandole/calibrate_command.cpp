@@ -82,7 +82,7 @@ void add_scatter(CalibrationSummary& summary, const char* what,
   for (std::size_t c = 0; c < classes.size(); ++c) {
     if (!classes[c]) continue;
     summary.scatter.push_back(
-        {what, size_classes()[c].name, classes[c]->deviation, classes[c]->standard_error, classes[c]->settings});
+        {what, size_classes[c].name, classes[c]->deviation, classes[c]->standard_error, classes[c]->settings});
   }
 }
 
