@@ -35,7 +35,6 @@ namespace farandole { inline namespace study {
 
 struct Metric {
   std::string name;
-  std::string summary;
   /// InputError where the point has no such number: a run or a cost that the scenario does not ask for.
   double (*of)(const TrainingPoint&);
   double (*read)(const Value&);
