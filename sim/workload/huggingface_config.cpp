@@ -82,11 +82,6 @@ class Layers {
     add(name, "linear", {rows_, from}, {rows_, to}, tensors(name, {to, from}, bias ? to : 0),
         per_row(double(from) * double(to)));
   }
-  /// With the weights of an embedding.
-  void tied(const std::string& name, Size from, Size to, bool bias = false) {
-    const Json own = bias ? Json::array({{{"name", name + ".bias"}, {"shape", {to}}}}) : Json();
-    add(name, "linear", {rows_, from}, {rows_, to}, own, per_row(double(from) * double(to)));
-  }
   void rotary(const std::string& name, Size heads, Size width) {
     add(name, "rotary", {heads, rows_, width}, {heads, rows_, width});
   }
@@ -99,7 +94,9 @@ class Layers {
   }
   /// What scores words, with the weights of the embedding or its own, and the loss.
   void head(const std::string& name, Size hidden, Size words, bool is_tied, bool bias = false) {
-    is_tied ? tied(name, hidden, words, bias) : linear(name, hidden, words, bias);
+    linear(name, hidden, words, bias);
+    if (is_tied) list_.back().erase("tensors");
+    if (is_tied && bias) list_.back()["tensors"] = Json::array({{{"name", name + ".bias"}, {"shape", {words}}}});
     each("loss.softmax", "cross_entropy", words);
   }
   void block(const std::string& name, Size first, Size times, const std::function<void(Layers&)>& fill) {
@@ -313,14 +310,14 @@ class Decoder {
 struct PlainBlock {
   Size hidden, heads, inner;
   const char* activation;
-  Size turned;  // values of a head that rotary positions turn; 0: positions are embedded
-  // As modeling_*.py has them: norm, attention, its output, norm, products up and down.
-  std::array<const char*, 6> names;
+  Size turned = 0;  // values of a head that rotary positions turn; 0: positions are embedded
 };
+/// As modeling_*.py has them: norm, attention, its output, norm, products up and down.
+using BlockNames = std::array<const char*, 6>;
 
 /// Causal ones have one product for queries, keys and values.
-void plain_block(Layers& to, const PlainBlock& of, bool causal, bool before) {
-  const auto& [norm_1, attends, output, norm_2, up, down] = of.names;
+void plain_block(Layers& to, const PlainBlock& of, const BlockNames& names, bool causal, bool before) {
+  const auto& [norm_1, attends, output, norm_2, up, down] = names;
   const Size width = of.hidden / of.heads;
   const std::string attention = std::string(attends) + ".";
   if (before) to.norm(norm_1, of.hidden, true);
@@ -343,16 +340,14 @@ void plain_block(Layers& to, const PlainBlock& of, bool causal, bool before) {
 Json gpt2(Config config) {
   const Size hidden = config.size("n_embd");
   const Size words = config.size("vocab_size");
-  const PlainBlock parts{hidden,
-                         config.divisor("n_head", hidden),
-                         config.size("n_inner", 4 * hidden),
-                         activation(config, "activation_function", "gelu"),
-                         0,
-                         {"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"}};
+  const PlainBlock parts{hidden, config.divisor("n_head", hidden), config.size("n_inner", 4 * hidden),
+                         activation(config, "activation_function", "gelu")};
+  const BlockNames names{"ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj"};
   Layers all("sequence");
   all.embedding("transformer.wte", words, hidden);
   all.embedding("transformer.wpe", config.size("n_positions"), hidden);
-  all.block("transformer.h.{}", 0, config.size("n_layer"), [&](Layers& to) { plain_block(to, parts, true, true); });
+  const auto fill = [&](Layers& to) { plain_block(to, parts, names, true, true); };
+  all.block("transformer.h.{}", 0, config.size("n_layer"), fill);
   all.norm("transformer.ln_f", hidden, true);
   all.head("lm_head", hidden, words, true);
   return all.list();
@@ -363,16 +358,13 @@ Json gpt_neox(Config config) {
   const Size words = config.size("vocab_size");
   const Size heads = config.divisor("num_attention_heads", hidden);
   const double part = config.has("rotary_pct") ? read<double>(config.at("rotary_pct")) : 0.25;
-  const PlainBlock parts{hidden,
-                         heads,
-                         config.size("intermediate_size"),
-                         activation(config, "hidden_act", "gelu"),
-                         std::max(Size{1}, static_cast<Size>(part * static_cast<double>(hidden / heads))),
-                         {"input_layernorm", "attention.query_key_value", "attention.dense", "post_attention_layernorm",
-                          "mlp.dense_h_to_4h", "mlp.dense_4h_to_h"}};
+  const PlainBlock parts{hidden, heads, config.size("intermediate_size"), activation(config, "hidden_act", "gelu"),
+                         std::max(Size{1}, static_cast<Size>(part * static_cast<double>(hidden / heads)))};
+  const BlockNames names{"input_layernorm",          "attention.query_key_value", "attention.dense",
+                         "post_attention_layernorm", "mlp.dense_h_to_4h",         "mlp.dense_4h_to_h"};
   Layers all("sequence");
   all.embedding("gpt_neox.embed_in", words, hidden);
-  const auto fill = [&](Layers& to) { plain_block(to, parts, true, true); };
+  const auto fill = [&](Layers& to) { plain_block(to, parts, names, true, true); };
   all.block("gpt_neox.layers.{}", 0, config.size("num_hidden_layers"), fill);
   all.norm("gpt_neox.final_layer_norm", hidden, true);
   all.head("embed_out", hidden, words, config.flag("tie_word_embeddings", false));
@@ -384,19 +376,16 @@ Json bert(Config config) {
   const Size hidden = config.size("hidden_size");
   const Size words = config.size("vocab_size");
   const char* nonlinear = activation(config, "hidden_act", "gelu");
-  const PlainBlock parts{hidden,
-                         config.divisor("num_attention_heads", hidden),
-                         config.size("intermediate_size"),
-                         nonlinear,
-                         0,
-                         {"attention.output.LayerNorm", "attention.self", "attention.output.dense", "output.LayerNorm",
-                          "intermediate.dense", "output.dense"}};
+  const PlainBlock parts{hidden, config.divisor("num_attention_heads", hidden), config.size("intermediate_size"),
+                         nonlinear};
+  const BlockNames names{"attention.output.LayerNorm", "attention.self",     "attention.output.dense",
+                         "output.LayerNorm",           "intermediate.dense", "output.dense"};
   Layers all("sequence");
   all.embedding("bert.embeddings.word_embeddings", words, hidden);
   all.embedding("bert.embeddings.position_embeddings", config.size("max_position_embeddings"), hidden);
   all.embedding("bert.embeddings.token_type_embeddings", config.size("type_vocab_size", 2), hidden);
   all.norm("bert.embeddings.LayerNorm", hidden, true);
-  const auto fill = [&](Layers& to) { plain_block(to, parts, false, false); };
+  const auto fill = [&](Layers& to) { plain_block(to, parts, names, false, false); };
   all.block("bert.encoder.layer.{}", 0, config.size("num_hidden_layers"), fill);
   all.linear("cls.predictions.transform.dense", hidden, hidden, true);
   all.each("cls.predictions.transform.activation", nonlinear, hidden);
@@ -415,13 +404,10 @@ Json vit(Config config) {
   const Size rows = along * along + 1;
   const Size classes =
       config.has("id2label") ? std::ssize(config.at("id2label").members()) : config.size("num_labels", 2);
-  const PlainBlock parts{hidden,
-                         config.divisor("num_attention_heads", hidden),
-                         config.size("intermediate_size"),
-                         activation(config, "hidden_act", "gelu"),
-                         0,
-                         {"layernorm_before", "attention.attention", "attention.output.dense", "layernorm_after",
-                          "intermediate.dense", "output.dense"}};
+  const PlainBlock parts{hidden, config.divisor("num_attention_heads", hidden), config.size("intermediate_size"),
+                         activation(config, "hidden_act", "gelu")};
+  const BlockNames names{"layernorm_before", "attention.attention", "attention.output.dense",
+                         "layernorm_after",  "intermediate.dense",  "output.dense"};
   Layers all(rows);
   const std::string cut = "vit.embeddings.patch_embeddings.projection";
   all.add(cut, "conv2d", {colours, side, side}, {hidden, along, along},
@@ -434,7 +420,7 @@ Json vit(Config config) {
           one("vit.embeddings.cls_token", {1, 1, hidden}));
   all.add("vit.embeddings.position_embeddings", "add", {rows, hidden}, {rows, hidden},
           one("vit.embeddings.position_embeddings", {1, rows, hidden}));
-  const auto fill = [&](Layers& to) { plain_block(to, parts, false, true); };
+  const auto fill = [&](Layers& to) { plain_block(to, parts, names, false, true); };
   all.block("vit.encoder.layer.{}", 0, config.size("num_hidden_layers"), fill);
   all.norm("vit.layernorm", hidden, true);
   Layers head(1);
