@@ -116,19 +116,14 @@ bool is_open(const Value& axis) {
   return has("from") && has("to") && !has("factor") && !has("step");
 }
 
-struct NumberWithUnit {
-  double number = 0;
-  std::string unit;
-};
-
-NumberWithUnit split(const Value& where) {
+/// A number, and its unit if it has one.
+std::pair<double, std::string> split(const Value& where) {
   if (!where.is_string()) return {read<double>(where), ""};
   const auto text = read<std::string>(where);
-  NumberWithUnit parts;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parts.number);
-  if (error != std::errc{} || !std::isfinite(parts.number)) where.fail("a number, or one with a unit");
-  parts.unit.assign(end, text.data() + text.size());
-  return parts;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || !std::isfinite(number)) where.fail("a number, or one with a unit");
+  return {number, std::string(end, text.data() + text.size())};
 }
 
 OpenRange read_range_of(const std::string& pointer, const Value& where) {
@@ -137,12 +132,12 @@ OpenRange read_range_of(const std::string& pointer, const Value& where) {
   const Value from = section.child("from");
   const Value to = section.child("to");
   section.finish();
-  const NumberWithUnit low = split(from);
-  const NumberWithUnit high = split(to);
-  if (low.unit != high.unit) to.fail(fmt::format("the unit of \"from\",{}", low.unit));
-  if (!(low.number < high.number)) to.fail("more than \"from\"");
+  const auto [low, unit] = split(from);
+  const auto [high, same_unit] = split(to);
+  if (unit != same_unit) to.fail(fmt::format("the unit of \"from\",{}", unit));
+  if (!(low < high)) to.fail("more than \"from\"");
   const auto is_whole = [](const Value& value) { return std::holds_alternative<std::int64_t>(value.node().value); };
-  return {pointer, low.number, high.number, low.unit, is_whole(from) && is_whole(to)};
+  return {pointer, low, high, unit, is_whole(from) && is_whole(to)};
 }
 
 std::vector<OpenRange> read_ranges(const Value& over) {

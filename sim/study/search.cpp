@@ -45,7 +45,7 @@ nlohmann::ordered_json as_written(const OpenRange& range, const std::string& tex
   return range.unit.empty() ? nlohmann::ordered_json(std::stod(text)) : nlohmann::ordered_json(text);
 }
 
-Choice choice_of(const Setting& setting) {
+SweptValue choice_of(const Setting& setting) {
   if (setting.assignments.size() != 1) return {"variant", setting.name};
   const Assignment& only = setting.assignments.front();
   const nlohmann::json value = to_json(only.value);
@@ -53,11 +53,11 @@ Choice choice_of(const Setting& setting) {
 }
 
 /// Of every configuration that expand_sweep makes of these axes, in its order.
-std::vector<std::vector<Choice>> choices_of(const Value& over) {
-  std::vector<std::vector<Choice>> all{{}};
+std::vector<std::vector<SweptValue>> choices_of(const Value& over) {
+  std::vector<std::vector<SweptValue>> all{{}};
   for (const Axis& axis : read_axes(over)) {
-    std::vector<std::vector<Choice>> next;
-    for (const std::vector<Choice>& partial : all) {
+    std::vector<std::vector<SweptValue>> next;
+    for (const std::vector<SweptValue>& partial : all) {
       for (const Setting& setting : axis) {
         next.push_back(partial);
         next.back().push_back(choice_of(setting));
@@ -97,10 +97,10 @@ class Search {
   /// Points that fit into memory, and their choices; of the others how many there are.
   struct Planned {
     RunPlan plan;
-    std::vector<std::vector<Choice>> choices;
+    std::vector<std::vector<SweptValue>> choices;
   };
 
-  Planned plan_of(const Node& sweep, const std::vector<std::vector<Choice>>& choices) {
+  Planned plan_of(const Node& sweep, const std::vector<std::vector<SweptValue>>& choices) {
     Document document = bare_;
     document.set("/sweep", sweep);
     Planned planned;
@@ -126,7 +126,7 @@ class Search {
   }
 
   /// Runs them and keeps what they gave.
-  void take(const RunPlan& plan, std::vector<std::vector<Choice>> choices) {
+  void take(const RunPlan& plan, std::vector<std::vector<SweptValue>> choices) {
     std::vector<TrainingPoint> points = run_(plan);
     merge_settings(result_.plan.settings, plan.settings);
     if (result_.points.empty()) result_.plan.scenario = plan.scenario;
@@ -161,7 +161,7 @@ class Search {
   /// What golden section and DIRECT make small: the goal relative to the first point's, and more for broken bounds.
   double loss_at(const Shares& shares) {
     nlohmann::ordered_json sweep;
-    std::vector<Choice> choices;
+    std::vector<SweptValue> choices;
     for (std::size_t i = 0; i < shares.size(); ++i) {
       const OpenRange& range = spec_.ranges[i];
       const std::string text = range.at(shares[i]);
@@ -278,9 +278,9 @@ Optimum optimum_of(const SearchSpec& spec, const SearchResult& result) {
   return optimum;
 }
 
-std::string at_text(const std::vector<Choice>& at) {
+std::string at_text(const std::vector<SweptValue>& at) {
   const auto parts =
-      mapped(at, [](const Choice& choice) { return fmt::format("{} {}", choice.pointer, choice.value); });
+      mapped(at, [](const SweptValue& choice) { return fmt::format("{} {}", choice.pointer, choice.value); });
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -86,10 +86,10 @@ struct SearchSpec {
 std::optional<SearchSpec> read_search(const Document& document);
 
 struct SearchResult {
-  RunPlan plan;                              // of its points, with their settings
-  std::vector<TrainingPoint> points;         // in the order in which they were asked for
-  std::vector<std::vector<Choice>> choices;  // of each point
-  int too_large = 0;                         // points that do not fit into memory, and were not run
+  RunPlan plan;                                  // of its points, with their settings
+  std::vector<TrainingPoint> points;             // in the order in which they were asked for
+  std::vector<std::vector<SweptValue>> choices;  // of each point
+  int too_large = 0;                             // points that do not fit into memory, and were not run
   Optimum optimum;
   std::string answer;
 };

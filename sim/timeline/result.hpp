@@ -318,7 +318,8 @@ struct Neighbour {
   }
 };
 
-/// What a sweep put where: a JSON pointer, or "variants", and the value as it was written.
+/// What a sweep or a search put where: a JSON pointer, or "variants" (of a search "variant"), and the value as it was
+/// written.
 struct SweptValue {
   std::string pointer;
   std::string value;
@@ -514,16 +515,6 @@ using Settings = std::map<std::string, std::string>;
 //
 // Filled by study/, printed by report/.
 
-/// What a search put where: a JSON pointer and the value, or "variant" and its name.
-struct Choice {
-  std::string pointer;
-  std::string value;
-
-  static void fields(auto& choice, auto& visit) { visit.entry(choice.pointer, choice.value); }
-};
-template <>
-inline constexpr bool is_entry<Choice> = true;
-
 /// The values of one thing searched over with which a point is nearly as good as the best.
 struct NearlyAsGood {
   std::string pointer;
@@ -541,7 +532,7 @@ struct Optimum {
   int feasible = 0;       // of these, keep all bounds
   std::size_t point = 0;  // the best among the result's points; where none is feasible, the nearest to it
   double value = 0;
-  std::vector<Choice> at;
+  std::vector<SweptValue> at;
   double tolerance = 0.01;  // relative, of nearly as good
   std::vector<NearlyAsGood> flat;
 

@@ -96,7 +96,7 @@ using Listed = testing::Types<Breakdown, ExposedCommunication, MemoryUse, WholeR
                               WhatIf, Explanation, Learning, Neighbour, LinkUse, SweptValue, Anchoring::Step, Anchoring,
                               Utilisation, TuningSample, Tuning, CostBands, Bands, CostSensitivity, CostComparison,
                               JobCost, LibraryChoice, CollectivePoint, TrainingPoint, MeasuredPoint, ReplayedPoint,
-                              Choice, NearlyAsGood, Optimum, Band, ValidationPoint, ComparedSetting, RatioPair>;
+                              NearlyAsGood, Optimum, Band, ValidationPoint, ComparedSetting, RatioPair>;
 TYPED_TEST_SUITE(FieldList, Listed);
 
 TYPED_TEST(FieldList, NamesEveryMember) {
