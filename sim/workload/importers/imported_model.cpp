@@ -34,22 +34,6 @@ std::string layer_text(const ImportedLayer& layer) {
   return text + fmt::format(R"(, "tensors": [{}]}})", fmt::join(mapped(layer.tensors, tensor_text), ", "));
 }
 
-struct Totals {
-  std::int64_t parameters = 0;
-  std::size_t tensors = 0;
-  std::int64_t macs = 0;
-};
-
-Totals totals_of(const ImportedModel& model) {
-  Totals totals;
-  for (const ImportedLayer& layer : model.layers) {
-    for (const Tensor& tensor : layer.tensors) totals.parameters += tensor.elements();
-    totals.tensors += layer.tensors.size();
-    totals.macs += layer.macs;
-  }
-  return totals;
-}
-
 bool begins_word(std::string_view name, std::size_t at) {
   const auto is = [&](std::size_t i, int (*kind)(int)) { return kind(static_cast<unsigned char>(name[i])) != 0; };
   return at > 0 && at + 1 < name.size() && is(at, std::isupper) && is(at + 1, std::islower) &&
@@ -59,7 +43,14 @@ bool begins_word(std::string_view name, std::size_t at) {
 }  // namespace
 
 void write_model(const ImportedModel& model, const std::string& schema, std::ostream& out) {
-  const Totals totals = totals_of(model);
+  std::int64_t parameters = 0;
+  std::size_t tensors = 0;
+  std::int64_t macs = 0;
+  for (const ImportedLayer& layer : model.layers) {
+    for (const Tensor& tensor : layer.tensors) parameters += tensor.elements();
+    tensors += layer.tensors.size();
+    macs += layer.macs;
+  }
   const auto layers = mapped(model.layers, [](const auto& layer) { return "        " + layer_text(layer); });
   fmt::print(out, R"({{
   "$schema": {},
@@ -82,8 +73,8 @@ void write_model(const ImportedModel& model, const std::string& schema, std::ost
 }}
 )",
              json_text(schema), json_text(model.name), json_text(model.summary), json_text(model.variant),
-             json_text(model.source), shape_text(model.layers.front().input), totals.parameters, totals.tensors,
-             totals.macs, fmt::join(layers, ",\n"));
+             json_text(model.source), shape_text(model.layers.front().input), parameters, tensors, macs,
+             fmt::join(layers, ",\n"));
 }
 
 std::string snake_case(const std::string& name) {
