@@ -34,13 +34,6 @@ Money total_after(const Offer& offer, const NodeUse& use, Seconds time) {
   return offer.rented->upfront * beginnings(time, offer.rented->term) + offer.rented->rate * time;
 }
 
-Money cost_at(const Document& offer, const UncertainInput& input, const std::string& value,
-              const std::function<Money(const Offer&)>& cost) {
-  Document changed = offer;
-  changed.set(input.pointer, value);
-  return cost(read_offer(changed.root()));
-}
-
 }  // namespace
 
 RateOfUse rate_of_use(const Offer& offer, const NodeUse& use) {
@@ -85,8 +78,12 @@ std::vector<Money> totals_over(const Offer& offer, const NodeUse& use, int years
 std::vector<CostSensitivity> sensitivity(const Document& offer, const std::function<Money(const Offer&)>& cost) {
   std::vector<CostSensitivity> inputs;
   for (const UncertainInput& input : read_offer(offer.root()).uncertain) {
-    inputs.push_back({input.pointer.substr(1), input.low, input.high, cost_at(offer, input, input.low, cost),
-                      cost_at(offer, input, input.high, cost)});
+    const auto cost_at = [&](const std::string& value) {
+      Document changed = offer;
+      changed.set(input.pointer, value);
+      return cost(read_offer(changed.root()));
+    };
+    inputs.push_back({input.pointer.substr(1), input.low, input.high, cost_at(input.low), cost_at(input.high)});
   }
   std::erase_if(inputs, [](const CostSensitivity& input) { return input.at_low == input.at_high; });
   widest_first(inputs);
