@@ -3,7 +3,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "collective/algorithms/exchanges.hpp"
-#include "learning/carrier.hpp"
+#include "learning/exchange.hpp"
 
 namespace farandole::adasum_test { namespace {
 
