@@ -7,7 +7,7 @@
 
 #include "calibration/posterior.hpp"
 #include "config/section.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole { inline namespace calibration {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole { inline namespace config {
 namespace {

@@ -18,7 +18,6 @@
 #include "simulate/folding/parts.hpp"
 #include "simulate/recurrence_clock.hpp"
 #include "units/format.hpp"
-#include "units/parse.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {

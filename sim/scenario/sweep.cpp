@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/section.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole { inline namespace scenario {
 namespace {

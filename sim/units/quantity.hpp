@@ -4,8 +4,7 @@
 // Everyone who handles a dimensioned number uses these; a `double` in a signature is dimensionless. Values are held in
 // SI units without prefix (bytes, seconds, FLOP, joules) and, of money, in units of its currency, which is not part of
 // the type: the offer that a price stands in names it. Products and quotients carry the right dimension, a quotient of
-// equal dimensions is a plain double. Nothing here throws; reading text is in units/parse.hpp, printing in
-// units/format.hpp.
+// equal dimensions is a plain double. Nothing here throws; text is read and printed by units/format.hpp.
 #pragma once
 
 #include <compare>

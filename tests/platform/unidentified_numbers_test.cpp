@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "platform/samples.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole::unidentified_numbers_test { namespace {
 

@@ -8,7 +8,7 @@
 
 #include "report/record.hpp"
 #include "scenario/metamorphic_kit.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "scenario/metamorphic_kit.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole::test {
 namespace {

@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "units/parse.hpp"
-
 namespace farandole::format_test { namespace {
 
 TEST(Format, PrintsSizesInBinaryUnitsWhereThoseAreWhole) {

@@ -1,8 +1,8 @@
-#include "units/parse.hpp"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "units/format.hpp"
 
 namespace farandole::parse_test { namespace {
 

@@ -5,7 +5,7 @@
 
 #include "config/section.hpp"
 #include "scenario/anchor.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 

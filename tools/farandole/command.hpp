@@ -67,7 +67,7 @@ struct ScenarioArguments {
 int whole_number(const std::string& option, const std::string& text, int least,
                  int most = std::numeric_limits<int>::max());
 
-/// As nccl-tests reads it (units/parse.hpp).
+/// As nccl-tests reads it (units/format.hpp).
 Bytes size_option(const std::string& option, const std::string& text);
 
 /// What a file says of itself; empty where it says nothing.

@@ -21,7 +21,6 @@
 #include "scenario/read_parts.hpp"
 #include "scenario/sweep.hpp"
 #include "units/format.hpp"
-#include "units/parse.hpp"
 
 namespace farandole {
 namespace {

@@ -11,7 +11,7 @@
 #include "command.hpp"
 #include "page_options.hpp"
 #include "scenario/catalogue.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 namespace {

@@ -10,7 +10,7 @@
 #include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
 #include "platform/topologies/wiring.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole { inline namespace platform {
 namespace {

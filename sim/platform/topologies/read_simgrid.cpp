@@ -10,7 +10,7 @@
 #include "collective/files/xml.hpp"
 #include "platform/sections.hpp"
 #include "platform/topologies/graph.hpp"
-#include "units/parse.hpp"
+#include "units/format.hpp"
 
 namespace farandole { inline namespace platform {
 namespace {
