@@ -14,17 +14,14 @@ namespace {
 
 using MeasuredPoints = std::span<const MeasuredPoint>;
 
-std::string wrong_text(const MeasuredPoint& point) {
-  return point.collective.operation == "barrier" ? "N/A" : std::to_string(point.wrong);
-}
-
 Table measured_table(const Facets<MeasuredPoint>& facets, MeasuredPoints points) {
   std::vector<Column> columns = facet_columns(facets);
   columns.insert(columns.begin(), {nccl_heading_units() + "        ", Align::left});
   Table table(std::move(columns));
   for (const MeasuredPoint& point : points) {
     std::vector<std::string> cells = facet_cells(facets, point);
-    cells.insert(cells.begin(), fmt::format("{}  {:>6}", nccl_row(point.collective), wrong_text(point)));
+    const std::string wrong = point.collective.operation == "barrier" ? "N/A" : std::to_string(point.wrong);
+    cells.insert(cells.begin(), fmt::format("{}  {:>6}", nccl_row(point.collective), wrong));
     table.row(std::move(cells));
   }
   return table;

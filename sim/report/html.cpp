@@ -58,10 +58,6 @@ std::string script_source(std::string_view digest) {
 
 namespace {
 
-bool is_control(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
 std::string with_backslashes(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -194,7 +190,7 @@ std::string dot_label(std::string_view text) {
 std::string xml_attribute(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    if (is_control(c)) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
       result += fmt::format("&#{};", static_cast<int>(c));
     } else {
       result += c == '\'' ? "&apos;" : escaped(std::string_view(&c, 1));

@@ -60,26 +60,14 @@ std::string prefix() {
   return fmt::format(".farandole-{}-", name);
 }
 
-bool is_locked_elsewhere(int descriptor) {
-  return ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-bool is_regular(int descriptor) {
-  struct stat own {};
-  return ::fstat(descriptor, &own) == 0 && S_ISREG(own.st_mode);
-}
-
 void remove_if_abandoned(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (descriptor < 0) return;
-  const bool is_abandoned = is_regular(descriptor) && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+  struct stat own {};
+  const bool is_regular = ::fstat(descriptor, &own) == 0 && S_ISREG(own.st_mode);
+  const bool is_abandoned = is_regular && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0;
   if (is_abandoned && is_name_of(path, descriptor)) ::unlink(path.c_str());
   ::close(descriptor);
-}
-
-bool is_removed(int descriptor) {
-  struct stat own {};
-  return ::fstat(descriptor, &own) == 0 && own.st_nlink == 0;
 }
 
 // A file beside the one that is to be written, which takes its name once it is whole and on the disk.
@@ -137,7 +125,10 @@ class TemporaryFile {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ < 0) return false;
     // Where there are no locks nobody removes it, and it is written without.
-    if (!is_locked_elsewhere(descriptor_) && !is_removed(descriptor_)) return true;
+    const bool is_locked_elsewhere = ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    struct stat own {};
+    const bool is_removed = ::fstat(descriptor_, &own) == 0 && own.st_nlink == 0;
+    if (!is_locked_elsewhere && !is_removed) return true;
     ::close(descriptor_);  // somebody took it for abandoned before it was locked
     descriptor_ = -1;
     errno = EEXIST;
