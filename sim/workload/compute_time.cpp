@@ -7,6 +7,7 @@
 
 #include "config/error.hpp"
 #include "units/format.hpp"
+#include "units/mapped.hpp"
 #include "workload/kernels.hpp"
 
 namespace farandole { inline namespace workload {
@@ -189,8 +190,7 @@ void add_band(ComputeTimes& times, const Model& model, const Device& device, con
   times.band = band_of_estimate(model, device, demand.precision);
   if (steps.empty() && times.band.is_open()) times.source += fmt::format(", 80 % interval {}", describe(times.band));
   if (steps.empty() || !device.bands) return;
-  std::vector<int> batches;
-  for (const DeviceStep& step : steps) batches.push_back(step.batch);
+  const auto batches = mapped(steps, &DeviceStep::batch);
   const TimeBand beside = band_beside(batches, demand.batch, device.bands->batch_doubled, times.band);
   times.band = {std::max(times.band.least, beside.least / converted),
                 std::min(times.band.most, beside.most * converted)};
@@ -261,11 +261,6 @@ Seconds time_of(const Measurement& row) {
   return Seconds(batch_of(row) / row.samples_per_second);
 }
 
-void keep_stated(Rows& rows) {
-  const auto states = [](const Measurement* row) { return row->batch > 0; };
-  if (std::ranges::any_of(rows, states)) std::erase_if(rows, [&](const Measurement* row) { return !states(row); });
-}
-
 void keep_rising(Rows& rows) {
   std::ranges::stable_sort(rows, {}, [](const Measurement* row) { return batch_of(*row); });
   Rows rising;
@@ -294,15 +289,16 @@ Rows find_measurements(const Device& device, const Model& model,
     const bool fits = rows.empty() ? set.empty() || row.set == set : row.set == rows.front()->set;
     if (fits) rows.push_back(&row);
   }
-  keep_stated(rows);
+  const auto states = [](const Measurement* row) { return row->batch > 0; };
+  if (std::ranges::any_of(rows, states)) rows = those_of(rows, states);
   keep_rising(rows);
   return rows;
 }
 
 std::vector<DeviceStep> steps_of(const Rows& rows) {
-  std::vector<DeviceStep> steps;
-  for (const Measurement* row : rows) steps.push_back({batch_of(*row), time_of(*row), row->normalisation, true});
-  return steps;
+  return mapped(rows, [](const Measurement* row) {
+    return DeviceStep{batch_of(*row), time_of(*row), row->normalisation, true};
+  });
 }
 
 Seconds corrected_step(const std::vector<DeviceStep>& steps, int batch, const StepTime& estimate) {
