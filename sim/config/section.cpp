@@ -64,18 +64,14 @@ Name convert(const Value& value, Wanted<Name>) {
   return name;
 }
 
-[[noreturn]] void fail_without_unit(const Value& value, const std::string& expected) {
-  const bool number = as<double>(value) != nullptr || as<std::int64_t>(value) != nullptr;
-  value.fail(expected, value.describe() + (number ? " (a number without unit)" : ""));
-}
-
 /// What `parse` reads from a string with its unit.
 auto with_unit(const Value& value, auto parse) {
   const auto* text = as<std::string>(value);
   const auto parsed = parse(text == nullptr ? std::string_view{} : std::string_view(*text));
   if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) {
-    if (text == nullptr) fail_without_unit(value, mismatch->expected);
-    value.fail(mismatch->expected, mismatch->got);
+    if (text != nullptr) value.fail(mismatch->expected, mismatch->got);
+    const bool is_number = as<double>(value) != nullptr || as<std::int64_t>(value) != nullptr;
+    value.fail(mismatch->expected, value.describe() + (is_number ? " (a number without unit)" : ""));
   }
   return std::get<0>(parsed);
 }

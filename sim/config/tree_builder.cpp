@@ -152,11 +152,6 @@ constexpr std::size_t longest_key = 1000;
 /// Each takes some hundred bytes, be it two in the file: half a gigabyte of them.
 constexpr std::size_t most_values = std::size_t{1} << 22;
 
-int line_of(const Node::Object& object, const std::string& key) {
-  const auto found = std::find_if(object.begin(), object.end(), [&](const auto& member) { return member.key == key; });
-  return found == object.end() ? 0 : found->node.line;
-}
-
 /// The parser's listener; the names of its public functions are nlohmann's.
 class TreeBuilder {
  public:
@@ -180,9 +175,9 @@ class TreeBuilder {
     }
     Level& level = open_.back();
     if (!level.names.insert(name).second) {
-      const int first = line_of(std::get<Node::Object>(level.node.value), name);
+      const auto first = std::ranges::find(std::get<Node::Object>(level.node.value), name, &Node::Member::key);
       throw InputError(place(pointer(false) + "/" + pointer_token(name)), "every key once",
-                       fmt::format("{} again (first on line {})", quoted(name), first));
+                       fmt::format("{} again (first on line {})", quoted(name), first->node.line));
     }
     level.key = std::move(name);
     return true;
