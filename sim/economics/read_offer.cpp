@@ -77,10 +77,6 @@ MoneyPerSecond read_price_of_time(const Value& where, std::string& currency) {
   return MoneyPerSecond(read_price(where, currency, times, "a price such as \"32.77 USD/h\", per h, month or year"));
 }
 
-MoneyPerJoule read_price_of_energy(const Value& where, std::string& currency) {
-  return MoneyPerJoule(read_price(where, currency, energies, "a price of energy such as \"0.10 USD/kWh\""));
-}
-
 Watts read_power(const Value& where) {
   const auto parts = split(read<std::string>(where));
   const auto factor = parts ? factor_of(parts->second, powers) : std::nullopt;
@@ -185,8 +181,9 @@ void read_bought(const Value& where, Inputs& inputs, Offer& offer) {
   owned.running = owned.price * inputs.take_or(section, "maintenance", 0.0, read_share) / year;
   owned.running += inputs.take_or(section, "staff", MoneyPerSecond(0), price_of_time);
   owned.running += inputs.take_or(section, "space", MoneyPerSecond(0), price_of_time);
-  owned.electricity = inputs.take(section, "electricity",
-                                  [&](const Value& value) { return read_price_of_energy(value, offer.currency); });
+  owned.electricity = inputs.take(section, "electricity", [&](const Value& value) {
+    return MoneyPerJoule(read_price(value, offer.currency, energies, "a price of energy such as \"0.10 USD/kWh\""));
+  });
   offer.utilisation = inputs.take(section, "utilisation", read_part);
   section.finish();
   offer.owned = owned;
