@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,11 +40,7 @@ void write_model(const ImportedModel& model, const std::string& schema, std::ost
 /// The words of a CamelCase name, in small letters, joined by underscores: global_max_pooling of GlobalMaxPooling.
 std::string snake_case(const std::string& name);
 
-// The table that Keras prints of a model (`model.summary()`), row by row.
-//
-// Called by keras_summary. Knows the looks of Keras 1 and 2 (columns between rules of `_` and `=`) and of Keras 3
-// (boxes), cells that go on in the next line, and classes cut short by their column. InputError with the line where the
-// text is no such table, or what was cut is needed.
+// A row of the table that Keras prints of a model (`model.summary()`).
 
 struct KerasRow {
   int line = 0;      // of its first line in the file, from 1
@@ -57,16 +52,8 @@ struct KerasRow {
   std::vector<std::string> inputs;  // names of rows; empty: the row before
 };
 
-struct KerasTable {
-  std::vector<KerasRow> rows;
-  std::optional<std::int64_t> total;      // "Total params"
-  std::optional<std::int64_t> trainable;  // "Trainable params"
-};
-
 /// What to do about a cell that was cut short.
 inline constexpr std::string_view keras_wider = "; summary(line_length=150) prints wider columns";
-
-KerasTable read_keras_table(std::string_view text, const std::string& file);
 
 // What tensors and how much work a row of Keras's table stands for.
 //
