@@ -129,7 +129,20 @@ TEST(MegatronArguments, LeaveTheModelToWhoNamesOne) {
 TEST(MegatronArguments, WithoutTheDistributedOptimizerAreDdp) {
   EXPECT_THAT(megatron_scenario(gpt_line),
               AllOf(HasSubstr("8 ranks, ddp in fp16, 8 samples a rank"), HasSubstr("\"overlap\": false"),
-                    HasSubstr("\"bucket_cap\": \"160 MB\""), HasSubstr("38633472")));
+                    HasSubstr("\"bucket_cap\": \"80 MB\""), HasSubstr("38633472")));
+}
+
+/// Only --bf16 forces the sums of gradients to fp32 (validate_args).
+TEST(MegatronArguments, KeepGradientsInFp16UnlessTheyAccumulateInFp32) {
+  const std::string line = gpt_line;
+  EXPECT_THAT(megatron_scenario(line),
+              AllOf(HasSubstr("\"gradient_type\": \"fp16\""), HasSubstr("\"bucket_cap\": \"80 MB\"")));
+  EXPECT_THAT(megatron_scenario(line + "--use-distributed-optimizer"),
+              AllOf(HasSubstr("\"gradient_type\": \"fp16\""), HasSubstr("\"communication_data_type\": \"fp16\"")));
+  EXPECT_THAT(megatron_scenario(line + "--accumulate-allreduce-grads-in-fp32"),
+              AllOf(Not(HasSubstr("gradient_type")), HasSubstr("\"bucket_cap\": \"160 MB\"")));
+  EXPECT_THAT(megatron_scenario(line + "--use-distributed-optimizer --accumulate-allreduce-grads-in-fp32"),
+              AllOf(Not(HasSubstr("gradient_type")), HasSubstr("\"communication_data_type\": \"fp32\"")));
 }
 
 TEST(MegatronArguments, HaveStagesAndRecomputation) {

@@ -107,17 +107,25 @@ void take_megatron_recomputation(PastedJob& job, JobOptions& options) {
   if (granularity != "none") job.recompute = granularity == "selective" ? "attention" : granularity;
 }
 
+/// Of gradients that are shorter than fp32, or empty: with --bf16 they are fp32 unless they are to be reduced in bf16,
+/// with --fp16 they are fp16 unless they are to be accumulated in fp32.
+std::string short_gradients(JobOptions& options) {
+  const bool is_bf16 = options.take_flag("grad-reduce-in-bf16");
+  const bool is_fp32 = options.take_flag("accumulate-allreduce-grads-in-fp32");
+  if (options.has("fp16")) return is_fp32 ? "" : "fp16";
+  return is_bf16 ? "bf16" : "";
+}
+
 /// Buckets hold 40 million numbers, or a million for each rank of a data-parallel group.
 void take_megatron_strategy(PastedJob& job, JobOptions& options, int replicas, bool is_staged) {
   constexpr int million = 1000 * 1000;
   const auto add_flag = [&](const char* key, bool is_on) { add_setting(job, key, is_on ? "true" : "false"); };
   const int usual = std::min(std::max(40, replicas), std::numeric_limits<int>::max() / million) * million;
   const std::int64_t bucket = options.take_number({"ddp-bucket-size"}, usual);
-  const bool is_short = options.take_flag("grad-reduce-in-bf16");
-  options.take({"accumulate-allreduce-grads-in-fp32"});
+  const std::string short_type = short_gradients(options);
   const bool overlaps = options.take_flag("overlap-grad-reduce");
   const bool gathers_beside = options.take_flag("overlap-param-gather");
-  if (is_short) job.workload.emplace_back("gradient_type", json_text("bf16"));
+  if (!short_type.empty()) job.workload.emplace_back("gradient_type", json_text(short_type));
   if (options.take_flag("use-torch-fsdp2")) {
     job.strategy = "fsdp";
   } else if (options.take_flag("use-distributed-optimizer")) {
@@ -126,12 +134,12 @@ void take_megatron_strategy(PastedJob& job, JobOptions& options, int replicas, b
     add_flag("overlap_comm", overlaps);
     if (!is_staged) add_flag("overlap_params", gathers_beside);
     add_setting(job, "reduce_bucket_size", std::to_string(bucket));
-    add_setting(job, "communication_data_type", json_text(is_short ? "bf16" : "fp32"));
+    add_setting(job, "communication_data_type", json_text(short_type.empty() ? "fp32" : short_type));
   } else {
     job.strategy = "ddp";
     add_flag("overlap", overlaps);
     for (const char* key : {"first_bucket", "bucket_cap"}) {
-      const std::int64_t bytes = bucket * (is_short ? 2 : 4);
+      const std::int64_t bytes = bucket * (short_type.empty() ? 4 : 2);
       const bool is_round = bytes % million == 0;
       add_setting(job, key, json_text(fmt::format("{} {}", is_round ? bytes / million : bytes, is_round ? "MB" : "B")));
     }

@@ -241,6 +241,7 @@ void add_optimizer(const NemoFile& file, JobOptions& options) {
   constexpr const char* type = "/model/optim/grad_sync_dtype";
   const bool is_short = file.find(type).value_or("") == "bf16";
   add_flag("grad-reduce-in-bf16", type, is_short);
+  add_flag("accumulate-allreduce-grads-in-fp32", type, !is_short);
   constexpr std::int64_t mebi = 1 << 20;
   const char* cap = is_sharded ? "/model/optim/bucket_cap_mb" : "/model/grad_allreduce_chunk_size_mb";
   constexpr int usual_of_apex = 100;
@@ -399,7 +400,8 @@ JobOptions nemo2_options(PastedJob& job, const Document& document) {
   // The plug-in's word on types goes before that of the strategy (update_config_with_dtype_overrides).
   const std::string type = "/grad_reduce_in_fp32";
   const std::string says = file.has(plugin + type) ? plugin : "/trainer/strategy/ddp";
-  if (!file.flag(says + type)) options.add("grad-reduce-in-bf16", "", file.where(says + type));
+  options.add(file.flag(says + type) ? "accumulate-allreduce-grads-in-fp32" : "grad-reduce-in-bf16", "",
+              file.where(says + type));
   return options;
 }
 

@@ -71,7 +71,7 @@ StrategyRow zero_strategy() {
       "                           unit by unit (InternEvo; default false: before it)\n"
       "  reduce_scatter           false: gradients are reduced by allreduce (default true)\n"
       "  reduce_bucket_size       elements of gradients that travel together (default 500000000)\n"
-      "  communication_data_type  as gradients are reduced: bf16 (default) or fp32\n"
+      "  communication_data_type  as gradients are reduced: bf16 (default), fp16 or fp32\n"
       "  offload_optimizer        its state is in the host's memory, which updates (default false)\n"
       "  accumulation             passes whose gradients add up (default 1)\n"
       "  tensor_parallel          neighbouring ranks that compute every layer together (default 1)\n"
