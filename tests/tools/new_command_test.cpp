@@ -204,6 +204,49 @@ TEST(NewFromLaunchLine, TakesWhatTheLauncherSaysOfTheStrategy) {
               AllOf(HasSubstr("8 ranks, horovod"), HasSubstr("\"HOROVOD_FUSION_THRESHOLD\": \"33554432\"")));
 }
 
+constexpr const char* foundry_yaml = R"(variables:
+  max_seq_len: 2048
+max_seq_len: ${variables.max_seq_len}
+model:
+  name: mpt_causal_lm
+global_train_batch_size: 512
+device_train_microbatch_size: 8
+precision: amp_fp16
+fsdp_config:
+  sharding_strategy: FULL_SHARD
+  mixed_precision: PURE
+  activation_checkpointing: true
+)";
+
+/// 512 samples are 8 passes of 8 samples on each of 8 ranks.
+TEST(NewFromLaunchLine, TakesTheJobOfLlmFoundrysYaml) {
+  const PastedPlace pasted;
+  pasted.place.write("mpt.yaml", foundry_yaml);
+  EXPECT_THAT(pasted.written("--strategy mpt.yaml --ranks 8", "mpt_1b"),
+              AllOf(HasSubstr("fsdp in fp16, 8 samples a rank, recomputing (full)"), HasSubstr("\"accumulation\": 8"),
+                    HasSubstr("\"sequence_length\": 2048"), HasSubstr("\"llm_foundry\": \"mpt.yaml\"")));
+  EXPECT_THAT(pasted.written("--strategy mpt.yaml --ranks 8,16", "mpt_1b"),
+              HasSubstr("Not used: global_train_batch_size 512 of mpt.yaml"));
+}
+
+TEST(NewFromLaunchLine, NamesBothThatSayOtherwiseOfLlmFoundrysYaml) {
+  const PastedPlace pasted;
+  pasted.place.write("mpt.yaml", foundry_yaml);
+  for (const auto& [arguments, expected] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"--ranks 8 --batch 2",
+            "farandole: --batch: expected 8 as mpt.yaml:7: /device_train_microbatch_size says, or no --batch, got"},
+           {"--launch 'torchrun --nproc_per_node 8 t.py --bf16'",
+            "mpt.yaml:8: /precision: expected bf16 as farandole: --launch: --bf16 says, got \"fp16\""},
+           {"--launch 'torchrun --nproc_per_node 8 t.py --max_seq_length 512'",
+            "mpt.yaml:3: /max_seq_len: expected 512 as farandole: --launch: --max-seq-length says, got \"2048\""},
+           {"--ranks 24", "mpt.yaml:6: /global_train_batch_size: expected a multiple of the 192 samples of a pass"}}) {
+    const test::Finished refused = pasted.place.farandole(
+        std::string("new no3.json --model mpt_1b --machine hgx-h100 --strategy mpt.yaml ") + arguments);
+    EXPECT_EQ(refused.status, 2) << arguments;
+    EXPECT_THAT(refused.err, testing::StartsWith(expected)) << arguments;
+  }
+}
+
 TEST(NewFromLaunchLine, NamesABatchOfWhichNobodyKnowsWhoseItIs) {
   const PastedPlace pasted;
   EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node 8 main.py --batch-size 256'", "resnet50"),

@@ -354,12 +354,23 @@ std::map<std::string, std::string> origins_of(const NewArguments& said, const Pa
   return origins;
 }
 
+/// Another than that of a file which the scenario names and which is held against it.
+void refuse_other_batch(const NewArguments& said, const PastedJob& job) {
+  const auto origin = job.origins.find("/workload/batch_per_rank");
+  const bool is_named = std::ranges::any_of(
+      job.settings, [](const auto& setting) { return setting.first == "llm_foundry" || setting.first == "deepspeed"; });
+  if (said.batch.empty() || !is_named || origin == job.origins.end()) return;
+  if (origin->second.starts_with("farandole:") || whole_number("--batch", said.batch, 1) == job.batch) return;
+  refuse_option("--batch", fmt::format("{} as {} says, or no --batch", job.batch, origin->second), said.batch);
+}
+
 /// What is pasted, in place of what was not said by options and would be asked.
 PastedJob take_pasted(NewArguments& said) {
   if (!is_strategy_file(said.strategy)) refuse_unknown_strategy(said.strategy);
   const std::vector<int> ranks = said.ranks.empty() ? std::vector<int>{} : rank_counts(said.ranks);
   PastedJob job = pasted_job(said.launch.empty() ? "" : launch_text(said.launch), said.strategy,
                              ranks.size() == 1 ? ranks.front() : 0, said.model);
+  refuse_other_batch(said, job);
   job.origins = origins_of(said, job);
   said.strategy = job.strategy;
   if (said.model.empty()) said.model = job.model;

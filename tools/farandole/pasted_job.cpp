@@ -168,6 +168,57 @@ void take_accelerate_file(PastedJob& job, const Document& file) {
   add_passes(job, count_at(file, "/gradient_accumulation_steps"), where_at(file, "/gradient_accumulation_steps"));
 }
 
+/// What the file says, and the line must not say otherwise: the scenario names the file, which is held against it.
+template <class T>
+void take_agreed(PastedJob& job, T& said, const T& value, const char* pointer, const std::string& where) {
+  if (said == T{} || value == T{} || said == value) return take_first(job, said, value, pointer, where);
+  throw InputError(fmt::format("{}: expected {} as {} says, got {}", where, said, job.origins[pointer],
+                               quoted(fmt::format("{}", value))));
+}
+
+/// The count at a pointer, or at what it names: "${variables.max_seq_len}".
+int foundry_count(const Document& file, const std::string& pointer) {
+  std::string name = word_at(file, pointer);
+  if (!name.starts_with("${") || !name.ends_with('}')) return count_at(file, pointer);
+  name = name.substr(2, name.size() - 3);
+  std::ranges::replace(name, '.', '/');
+  return count_at(file, "/" + name);
+}
+
+/// Of samples of all ranks, where it is known how many there are and how many samples one takes at a time.
+void take_foundry_passes(PastedJob& job, const Document& file) {
+  constexpr const char* key = "/global_train_batch_size";
+  const int all = foundry_count(file, key);
+  if (all == 0) return;
+  if (job.ranks == 0 || job.batch == 0) {
+    job.unused.push_back(fmt::format("{} {} of {}", key + 1, all, file.source()));
+    return;
+  }
+  const std::int64_t samples = std::int64_t{job.batch} * job.ranks;
+  if (all % samples != 0) {
+    file.find(key)->fail(
+        fmt::format("a multiple of the {} samples of a pass, {} on each of {} ranks", samples, job.batch, job.ranks));
+  }
+  if (all > samples) add_passes(job, static_cast<int>(all / samples), where_at(file, key));
+}
+
+/// The YAML of a whole run of llm-foundry, as Composer's trainer reads it.
+void take_llm_foundry_file(PastedJob& job, const Document& file) {
+  take_first<std::string>(job.strategy, "fsdp");
+  const std::string precision = word_at(file, "/precision");
+  take_agreed(job, job.precision, precision.substr(precision.starts_with("amp_") ? 4 : 0), "/workload/precision",
+              where_at(file, "/precision"));
+  take_agreed(job, job.batch, foundry_count(file, "/device_train_microbatch_size"), "/workload/batch_per_rank",
+              where_at(file, "/device_train_microbatch_size"));
+  take_agreed(job, job.sequence_length, foundry_count(file, "/max_seq_len"), "/workload/sequence_length",
+              where_at(file, "/max_seq_len"));
+  constexpr const char* again = "/fsdp_config/activation_checkpointing";
+  if (word_at(file, again) == "true")
+    take_agreed<std::string>(job, job.recompute, "full", "/workload/recompute", where_at(file, again));
+  take_foundry_passes(job, file);
+  add_setting(job, "llm_foundry", json_text(file.source()));
+}
+
 void take_workload(PastedJob& job, JobOptions& options) {
   constexpr const char* precision = "/workload/precision";
   for (const char* type : {"fp16", "bf16"}) {
@@ -201,8 +252,7 @@ void take_strategy_file(PastedJob& job, const std::string& file) {
   const auto members = document.root().members();
   const bool is_prefixed = std::ranges::any_of(members, [](const auto& key) { return key.first.starts_with("fsdp_"); });
   if (has({"/max_duration", "/global_train_batch_size", "/mixed_precision"}) && has({"/fsdp_config"})) {
-    take_first<std::string>(job.strategy, "fsdp");
-    return add_setting(job, "llm_foundry", json_text(file));
+    return take_llm_foundry_file(job, document);
   }
   if (is_prefixed || has({"/backward_prefetch", "/transformer_layer_cls_to_wrap", "/reshard_after_forward"})) {
     return take_fsdp_of_accelerate(job, document);
