@@ -247,6 +247,17 @@ TEST(NewFromLaunchLine, NamesBothThatSayOtherwiseOfLlmFoundrysYaml) {
   }
 }
 
+/// TRL's, FastChat's and Alpaca's, LLaMA-Factory's.
+TEST(NewFromLaunchLine, TakesTheLengthThatTrainersCallOtherwise) {
+  const PastedPlace pasted;
+  for (const std::string option :
+       {"--max_seq_length 512", "--max_length 512", "--model_max_length 512", "--cutoff_len=512"}) {
+    EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node 8 train.py " + option + "'"),
+                AllOf(HasSubstr("\"sequence_length\": 512"), Not(HasSubstr("Not used"))))
+        << option;
+  }
+}
+
 TEST(NewFromLaunchLine, NamesABatchOfWhichNobodyKnowsWhoseItIs) {
   const PastedPlace pasted;
   EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node 8 main.py --batch-size 256'", "resnet50"),

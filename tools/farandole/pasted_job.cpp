@@ -236,7 +236,8 @@ void take_workload(PastedJob& job, JobOptions& options) {
     take_first(job, number, options.take_number(names, 0), pointer, options.where(names));
   };
   take_number(job.batch, "/workload/batch_per_rank", {"per-device-train-batch-size", "micro-batch-size"});
-  take_number(job.sequence_length, "/workload/sequence_length", {"max-seq-length", "seq-length", "block-size"});
+  take_number(job.sequence_length, "/workload/sequence_length",
+              {"max-seq-length", "seq-length", "block-size", "max-length", "model-max-length", "cutoff-len"});
 }
 
 /// Whose configuration it is, by the keys that only it has.

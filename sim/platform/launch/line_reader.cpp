@@ -251,7 +251,7 @@ void read_program(Reading& reading, Words program) {
       "position-embedding-type untie-embeddings-and-output-weights vocab-size padded-vocab-size tokenizer-type "
       "num-experts sequence-parallel use-distributed-optimizer overlap-grad-reduce overlap-param-gather "
       "grad-reduce-in-bf16 accumulate-allreduce-grads-in-fp32 use-torch-fsdp2 use-megatron-fsdp recompute-activations "
-      "recompute-granularity recompute-method recompute-num-layers optimizer";
+      "recompute-granularity recompute-method recompute-num-layers optimizer max-length model-max-length cutoff-len";
   static constexpr std::string_view tables =
       "job model optimizer training parallelism activation-checkpoint compile float8";
   for (; !program.empty(); program = program.subspan(1)) {
