@@ -258,6 +258,16 @@ TEST(NewFromLaunchLine, TakesTheLengthThatTrainersCallOtherwise) {
   }
 }
 
+TEST(NewFromLaunchLine, HasAsManyRanksOnANodeAsTheMachineHasDevicesWhereItSaysGpu) {
+  const PastedPlace pasted;
+  for (const std::string word : {"gpu", "auto"}) {
+    EXPECT_THAT(pasted.written("--launch 'torchrun --nnodes 2 --nproc_per_node=" + word + " t.py'", "resnet50"),
+                HasSubstr("resnet50 on hgx-h100, 16 ranks"));
+  }
+  EXPECT_THAT(pasted.written("--launch 'CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node gpu t.py'", "resnet50"),
+              HasSubstr("resnet50 on hgx-h100, 2 ranks"));
+}
+
 TEST(NewFromLaunchLine, NamesABatchOfWhichNobodyKnowsWhoseItIs) {
   const PastedPlace pasted;
   EXPECT_THAT(pasted.written("--launch 'torchrun --nproc_per_node 8 main.py --batch-size 256'", "resnet50"),

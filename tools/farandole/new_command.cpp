@@ -354,6 +354,32 @@ std::map<std::string, std::string> origins_of(const NewArguments& said, const Pa
   return origins;
 }
 
+/// The launch line, in which "gpu" and "auto" are as many ranks as a node of the machine has devices, where the line
+/// does not say how many it has.
+std::string launch_of(const NewArguments& said, const Catalogue& catalogue) {
+  if (said.launch.empty()) return "";
+  const std::string text = launch_text(said.launch);
+  const bool is_open = text.find("gpu") != std::string::npos || text.find("auto") != std::string::npos;
+  if (!is_open || said.topology.empty()) return text;
+  const OptionValue line("--launch", text);
+  const auto is_clear = [&](const std::string& pasted) {
+    try {
+      parse_launch_line(pasted, line.value(), read_text);
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
+  };
+  if (is_clear(text)) return text;
+  const OptionValue machine("--topology", said.topology);
+  std::string devices = "CUDA_VISIBLE_DEVICES=0";
+  for (int i = 1; i < catalogue.topology(said.topology, machine.value()).devices_per_node; ++i) {
+    devices += fmt::format(",{}", i);
+  }
+  const std::string counted = devices + "\n" + text;
+  return is_clear(counted) ? counted : text;
+}
+
 /// Another than that of a file which the scenario names and which is held against it.
 void refuse_other_batch(const NewArguments& said, const PastedJob& job) {
   const auto origin = job.origins.find("/workload/batch_per_rank");
@@ -365,11 +391,11 @@ void refuse_other_batch(const NewArguments& said, const PastedJob& job) {
 }
 
 /// What is pasted, in place of what was not said by options and would be asked.
-PastedJob take_pasted(NewArguments& said) {
+PastedJob take_pasted(NewArguments& said, const Catalogue& catalogue) {
   if (!is_strategy_file(said.strategy)) refuse_unknown_strategy(said.strategy);
   const std::vector<int> ranks = said.ranks.empty() ? std::vector<int>{} : rank_counts(said.ranks);
-  PastedJob job = pasted_job(said.launch.empty() ? "" : launch_text(said.launch), said.strategy,
-                             ranks.size() == 1 ? ranks.front() : 0, said.model);
+  PastedJob job =
+      pasted_job(launch_of(said, catalogue), said.strategy, ranks.size() == 1 ? ranks.front() : 0, said.model);
   refuse_other_batch(said, job);
   job.origins = origins_of(said, job);
   said.strategy = job.strategy;
@@ -497,7 +523,7 @@ void write_new(NewArguments said) {
   try_file(said.file);
   const Catalogue catalogue;
   const Questions questions(said);
-  const PastedJob job = take_pasted(said);
+  const PastedJob job = take_pasted(said, catalogue);
   ModelFile model(said, job);
   const Draft draft = chosen_draft(said, job, questions, model, catalogue);
   model.keep();
