@@ -212,6 +212,7 @@ TEST(MegatronArguments, OverwriteNoModel) {
   const test::Finished made =
       place.farandole(std::string("new new.json --machine hgx-h100 --launch '") + gpt_line + "'");
   EXPECT_EQ(made.status, 2);
+  EXPECT_THAT(made.err, HasSubstr("got \"new-model.json\"; the model of \"new.json\" is to be there: move it"));
   EXPECT_EQ(test::contents(place.folder() / "new-model.json"), "precious");
   EXPECT_FALSE(std::filesystem::exists(place.folder() / "new.json"));
 }

@@ -339,6 +339,7 @@ TEST(NewFromLaunchLine, BlamesWhatTheUserWroteAndNotTheDraft) {
   pasted.place.write("ds.json",
                      "{\"zero_optimization\": {\"stage\": 2},\n \"bf16\": {\"enabled\": true},\n"
                      " \"train_micro_batch_size_per_gpu\": 100000}\n");
+  pasted.place.write("stage2.json", R"({"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}})");
   pasted.place.write("job.toml",
                      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 2\n"
                      "[parallelism]\ntensor_parallel_degree = 16\n");
@@ -346,7 +347,12 @@ TEST(NewFromLaunchLine, BlamesWhatTheUserWroteAndNotTheDraft) {
            {"--model config.json --ranks 100000", "farandole: --ranks: expected at most 16384 ranks"},
            {"--model llama3_8b --ranks 8 --strategy ddp", "farandole: --model: expected a job that fits"},
            {"--model llama3_8b --ranks 8 --batch 100000", "farandole: --batch: expected a job that fits"},
-           {"--model config.json --ranks 8 --strategy ds.json", "ds.json: expected a job that fits"},
+           {"--model config.json --ranks 8 --strategy ds.json",
+            "ds.json:3: /train_micro_batch_size_per_gpu: expected a job that fits"},
+           {"--model config.json --strategy stage2.json --launch 'torchrun --nproc_per_node 8 t.py "
+            "--per_device_train_batch_size 100000'",
+            "farandole: --launch: --per-device-train-batch-size: expected a job that fits"},
+           {"--model llama3_70b --ranks 8 --strategy stage2.json", "farandole: --model: expected a job that fits"},
            {"--ranks 32 --strategy job.toml",
             "job.toml:7: /parallelism/tensor_parallel_degree: expected groups of neighbouring ranks"},
            {"--model resnet50 --launch 'torchrun --nproc_per_node 8 t.py --seq-length 33'",

@@ -183,6 +183,11 @@ std::string of_origins(const std::string& message, const PastedJob& job, const s
   if (file.empty() || !message.starts_with(file + ":") || end == std::string::npos) return message;
   const std::string pointer = message.substr(begin + 2, end - begin - 2);
   auto origin = job.origins.find(prefix + pointer);
+  // A job that does not fit is a batch's fault, or the model's.
+  for (const char* member : {"/model", "/batch_per_rank"}) {
+    const auto found = job.origins.find(pointer + member);
+    if (prefix.empty() && pointer == "/workload" && found != job.origins.end()) origin = found;
+  }
   for (std::string known = pointer; origin == job.origins.end() && !known.empty();) {
     known.erase(known.rfind('/'));
     origin = job.origins.find(prefix + known);
@@ -485,7 +490,8 @@ class ModelFile {
     if (!said.model.empty() || job.model_file.empty()) return;
     file_ = std::filesystem::path(said.file).replace_extension().string() + "-model.json";
     require_free(
-        "FILE", file_, [](const std::filesystem::path&) { return false; }, "");
+        "FILE", file_, [](const std::filesystem::path&) { return false; },
+        fmt::format("; the model of {} is to be there: move it, name another FILE, or say --model", quoted(said.file)));
     write_file(file_, [&](std::ostream& out) { out << job.model_file; });
     said.model = file_;
   }
