@@ -34,6 +34,14 @@ TEST(NewCommand, ChoosesAShardingAndRanksThatFit) {
   EXPECT_EQ(place.farandole("check big.json").status, 0);
 }
 
+TEST(NewCommand, SaysWhyItRecomputesWhereNobodyAskedForIt) {
+  const test::Workplace place;
+  EXPECT_THAT(place.farandole("new one.json --batch 4 --model llama3_8b --topology hgx-h100 --ranks 8").out,
+              HasSubstr("4 samples a rank, recomputing (full), without which it does not fit\n"));
+  EXPECT_THAT(place.farandole("new some.json --batch 1 --model mpt_30b --topology hgx-h100 --ranks 8,128").out,
+              HasSubstr(", recomputing (selective), without which it fits on fewer of these\n"));
+}
+
 TEST(NewCommand, TakesWhatTheOptionsSay) {
   const test::Workplace place;
   const test::Finished made = place.farandole(

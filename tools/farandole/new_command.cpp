@@ -58,6 +58,7 @@ struct Draft {
   std::string strategy;
   std::vector<std::pair<std::string, std::string>> settings;  // of the strategy, as JSON
   std::string recompute = "none";
+  std::string why_recompute;                              // where nobody said so
   std::vector<std::pair<std::string, std::string>> more;  // of the workload, as JSON
 };
 
@@ -227,6 +228,7 @@ Draft choose_way(Draft draft, const NewArguments& said, const PastedJob& job, co
   if (job.recompute.empty()) recomputes = {"none", "selective", "full"};
   Draft best = draft;
   std::vector<int> most;
+  std::size_t without = 0;  // how many fit without recomputation
   for (const std::string& recompute : recomputes) {
     for (const std::string& strategy : strategies) {
       draft.strategy = strategy;
@@ -237,6 +239,10 @@ Draft choose_way(Draft draft, const NewArguments& said, const PastedJob& job, co
       most = fitting;
     }
     if (most.size() == draft.ranks.size()) break;
+    if (recompute == "none") without = most.size();
+  }
+  if (job.recompute.empty() && best.recompute != "none") {
+    best.why_recompute = without == 0 ? ", without which it does not fit" : ", without which it fits on fewer of these";
   }
   if (most.empty()) {
     best.strategy = strategies.back();
@@ -534,10 +540,11 @@ void write_new(NewArguments said) {
   const Draft draft = chosen_draft(said, job, questions, model, catalogue);
   model.keep();
   write_file(said.file, [&](std::ostream& out) { out << draft_text(draft); });
-  std::cout << fmt::format("{}: {} on {}, {} ranks, {} in {}, {} a rank{}\n", said.file, draft.model, draft.topology,
-                           fmt::join(draft.ranks, ", "), draft.strategy, draft.precision,
-                           draft.batch == 1 ? "1 sample" : std::to_string(draft.batch) + " samples",
-                           draft.recompute == "none" ? "" : ", recomputing (" + draft.recompute + ")");
+  std::cout << fmt::format(
+      "{}: {} on {}, {} ranks, {} in {}, {} a rank{}\n", said.file, draft.model, draft.topology,
+      fmt::join(draft.ranks, ", "), draft.strategy, draft.precision,
+      draft.batch == 1 ? "1 sample" : std::to_string(draft.batch) + " samples",
+      draft.recompute == "none" ? "" : ", recomputing (" + draft.recompute + ")" + draft.why_recompute);
   if (!job.unused.empty())
     std::cout << "Not used: " << one_line(fmt::format("{}", fmt::join(job.unused, "; ")), most_shown) << "\n";
   std::cout << "Next: farandole run " << said.file << " --explain\n";
