@@ -72,6 +72,22 @@ class Package(InAFolder):
                          [(model, ranks) for model in ("resnet18", "vgg11") for ranks in (1, 4, 8)])
         self.assertEqual(farandole.sweep(SCENARIO, axes, fidelity="analytic", jobs=3), points)
 
+    def test_an_axis_is_whatever_one_can_iterate_over(self):
+        listed = farandole.sweep(self.path, {"platform__ranks": [1, 2, 3]}, fidelity="analytic")
+        for ranks in (range(1, 4), (1, 2, 3), iter([1, 2, 3])):
+            self.assertEqual(farandole.sweep(self.path, {"platform__ranks": ranks}, fidelity="analytic"), listed)
+        both = farandole.sweep(self.path, {"zip": {"/platform/ranks": range(1, 4), "/measure/seed": range(3)}}, fidelity="analytic")
+        self.assertEqual([point["ranks"] for point in both], [1, 2, 3])
+
+    def test_a_text_is_one_value_of_an_option_that_may_be_repeated(self):
+        printed = self.printed("diagnose", self.path, "--measured", "2 s", "--allreduce", "64 MiB in 50 ms")
+        self.assertEqual(farandole.diagnose(SCENARIO, measured="2 s", allreduce="64 MiB in 50 ms"), printed)
+        self.assertEqual(farandole.diagnose(SCENARIO, measured=("2 s",), allreduce=iter(["64 MiB in 50 ms"])), printed)
+        offers = ("lambda-h100-on-demand", "lambda-h100-reserved")
+        words = [word for offer in offers for word in ("--offer", offer)]
+        self.assertEqual(farandole.cost(SCENARIO, offer=offers), self.printed("cost", self.path, *words))
+        self.assertEqual(farandole.cost(SCENARIO, offer=offers[0]), self.printed("cost", self.path, "--offer", offers[0]))
+
     def test_a_collective_is_the_program_s_table(self):
         printed = self.printed("collective", "--op", "parameter_server", "--algorithm", "dedicated", "--servers", "1",
                                "--topology", "ethernet-25g", "--ranks", "5", "--minbytes", "1K", "--maxbytes", "1M", "--stepfactor", "4")

@@ -16,7 +16,7 @@ import os
 import pathlib
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, Union
 
 from ._program import InputError, OutOfTolerance, command as _command, version as __version__
@@ -27,6 +27,9 @@ __all__ = ["InputError", "OutOfTolerance", "Point", "Points", "__version__", "co
 
 # Errors in a scenario that is no file name it so.
 _OWN_SCENARIO = "scenario"
+
+# Options that are said once for each of their values; those of others are separated by commas.
+_REPEATED = frozenset({"allreduce", "measured", "offer", "rule_out", "target", "trace"})
 
 Scenario = Union[str, "os.PathLike[str]", dict[str, Any]]
 Trace = Union[str, "os.PathLike[str]"]
@@ -61,13 +64,13 @@ def run(
     """
     options = _options({"fidelity": fidelity, "launch": launch, "seed": seed, "no_fold": not fold, "explain": explain,
                         "jobs": jobs})
-    settings = [part for name, value in values.items() for part in ("--set", f"{_pointer(name)}={json.dumps(value)}")]
+    settings = [part for name, value in values.items() for part in ("--set", f"{_pointer(name)}={_json(value)}")]
     return _with_scenario(scenario, lambda path: _points("run", path, "--quiet", *settings, *options))
 
 
 def sweep(scenario: Scenario, axes: Mapping[str, Any], **options: Any) -> Points:
-    """Simulates a scenario at all points of `axes`: {"/platform/ranks": [1, 8, 64], ...}, or anything else that a
-    scenario's "sweep" takes. They replace the scenario's own; `options` are those of `run`."""
+    """Simulates a scenario at all points of `axes`: {"/platform/ranks": [1, 8, 64], ...}, a range, or anything else that
+    a scenario's "sweep" takes. They replace the scenario's own; `options` are those of `run`."""
     content = dict(scenario) if isinstance(scenario, dict) else json.loads(pathlib.Path(scenario).read_text())
     content["sweep"] = {name if name in ("zip", "variants") else _pointer(name): value for name, value in axes.items()}
     return run(content, **options)
@@ -97,18 +100,17 @@ def place(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options
 
 
 def diagnose(
-    scenario: Scenario, *, measured: Sequence[str] = (), allreduce: Sequence[str] = (), set: Mapping[str, Any] | None = None, **options: Any
+    scenario: Scenario, *, measured: str | Iterable[str] = (), allreduce: str | Iterable[str] = (), set: Mapping[str, Any] | None = None, **options: Any
 ) -> Answer:
-    """Why a measured step takes longer than it should, as `farandole diagnose` answers it: measured=["1.9 s", "1.5 s on 8 ranks"],
-    allreduce=["256 MiB in 1.9 ms"], synthetic="1.5 s", steps=FILE, ..."""
-    repeated = {"measured": measured, "allreduce": allreduce}
-    words = [word for name, values in repeated.items() for value in values for word in (f"--{name}", value)]
-    return _answer("diagnose", scenario, set, options, words)
+    """Why a measured step takes longer than it should, as `farandole diagnose` answers it: measured="1.9 s", or
+    ["1.9 s", "1.5 s on 8 ranks"], allreduce=["256 MiB in 1.9 ms"], synthetic="1.5 s", steps=FILE, ..."""
+    return _answer("diagnose", scenario, set, {"measured": measured, "allreduce": allreduce} | options)
 
 
-def cost(scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
-    """What a job costs, as `farandole cost` answers it: offer="lambda-h100-on-demand", price="20 USD/h", years=3, ..."""
-    return _answer("cost", scenario, set, options)
+def cost(scenario: Scenario, *, offer: str | Iterable[str] = (), set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
+    """What a job costs, as `farandole cost` answers it: offer="lambda-h100-on-demand", or several, price="20 USD/h", years=3,
+    ..."""
+    return _answer("cost", scenario, set, {"offer": offer} | options)
 
 
 def compare(trace: Trace | Sequence[Trace], scenario: Scenario, *, set: Mapping[str, Any] | None = None, **options: Any) -> Answer:
@@ -122,7 +124,7 @@ def compare(trace: Trace | Sequence[Trace], scenario: Scenario, *, set: Mapping[
 def _answer(
     name: str, scenario: Scenario, set: Mapping[str, Any] | None, options: Mapping[str, Any], before: Sequence[object] = ()
 ) -> Answer:
-    settings = [part for key, value in (set or {}).items() for part in ("--set", f"{_pointer(key)}={json.dumps(value)}")]
+    settings = [part for key, value in (set or {}).items() for part in ("--set", f"{_pointer(key)}={_json(value)}")]
     words = _options(options)
     return _with_scenario(scenario, lambda path: json.loads(command(name, *before, path, *settings, *words, "--format", "json")))
 
@@ -141,16 +143,42 @@ def _options(values: Mapping[str, Any]) -> list[str]:
     for name, value in values.items():
         if value is None or value is False:
             continue
-        words.append("--" + name.replace("_", "-"))
-        if value is not True:
-            words.append(_typed(value))
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif name in _REPEATED and not _is_text(value):
+            words += [word for one in value for word in (option, str(one))]
+        else:
+            words += [option, _typed(value)]
     return words
 
 
 def _typed(value: Any) -> str:
     if isinstance(value, dict):
-        return json.dumps(value)
-    return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        return _json(value)
+    return str(value) if _is_text(value) else ",".join(map(str, value))
+
+
+def _is_text(value: Any) -> bool:
+    """One value, although one can iterate over a text."""
+    return isinstance(value, (str, os.PathLike)) or not isinstance(value, Iterable)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    """With ranges, arrays and whatever else one can iterate over as lists."""
+    return json.dumps(value, default=_listed, indent=indent)
+
+
+def _listed(value: Any) -> Any:
+    if hasattr(value, "tolist"):  # NumPy's, a number too
+        return value.tolist()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is nothing that a scenario holds")
 
 
 def _with_scenario(scenario: Scenario, use: Callable[[Any], Result]) -> Result:
@@ -159,7 +187,7 @@ def _with_scenario(scenario: Scenario, use: Callable[[Any], Result]) -> Result:
         return use(scenario)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / _OWN_SCENARIO
-        path.write_text(json.dumps(scenario, indent=1))
+        path.write_text(_json(scenario, indent=1))
         try:
             return use(path)
         except InputError as error:
