@@ -143,11 +143,16 @@ TEST_F(Cost, RefusesWhatIsWrong) {
     return done.err;
   };
   EXPECT_THAT(refused("--offer lambda-h10-on-demand"), HasSubstr("--offer: expected an offer"));
-  EXPECT_THAT(refused("--price '10 USD'"), HasSubstr("--price"));
+  for (const char* price : {"'10 USD'", "20"}) {
+    EXPECT_THAT(refused(std::string("--price ") + price),
+                testing::StartsWith("farandole: --price: expected a price such as \"32.77 USD/h\""));
+  }
   EXPECT_THAT(refused("--co2 '436 kg/kWh'"), HasSubstr("--co2: expected grams such as 436 g/kWh"));
   EXPECT_THAT(refused("--exchange '0.9 EUR'"), HasSubstr("--exchange: expected a rate such as 0.92 EUR/USD"));
   EXPECT_THAT(refused("--utilisation '0 %'"), HasSubstr("--utilisation: expected a share above 0 %"));
-  EXPECT_THAT(refused("--on 2025"), HasSubstr("--on: expected a month"));
+  for (const char* month : {"2025", "2026-13", "2026-00"}) {
+    EXPECT_THAT(refused(std::string("--on ") + month), HasSubstr("--on: expected a month such as 2026-11"));
+  }
   EXPECT_THAT(refused("--set /platform/topology=polaris --set /platform/ranks=8"),
               HasSubstr("--offer: expected an offer, or --price, as there is none of 4 a100 a node"));
 }

@@ -121,7 +121,9 @@ std::optional<int> month_of(const std::string& date) {
     return std::ranges::all_of(last.substr(from, count), [](char c) { return c >= '0' && c <= '9'; });
   };
   if (!are_digits(0, 4) || last[4] != '-' || !are_digits(5, 2)) return std::nullopt;
-  return std::stoi(last.substr(0, 4)) * months_of_a_year + std::stoi(last.substr(5)) - 1;
+  const int month = std::stoi(last.substr(5));
+  if (month < 1 || month > months_of_a_year) return std::nullopt;
+  return std::stoi(last.substr(0, 4)) * months_of_a_year + month - 1;
 }
 
 int month_of_today() {
@@ -239,9 +241,21 @@ class CostQuestion {
       offer["pue"] = 1.0;
     }
     offer["rented"] = {{"node_price", arguments_.price}, {"minimum", "1 s"}};
-    add("own price", Document::parse(offer.dump(), "--price"), false);
+    add_priced(Document::parse(offer.dump(), "--price"));
     if (has_power_) answer_.offers.back().offer.assumptions.push_back("power and PUE of " + such.begin()->first);
     has_power_ = true;
+  }
+
+  void add_priced(const Document& own) {
+    try {
+      add("own price", own, false);
+    } catch (const InputError& error) {
+      const std::string message = error.what();
+      const std::string place = "/rented/node_price: ";
+      const auto behind = message.find(place);
+      if (behind == std::string::npos) throw;
+      throw InputError("farandole: --price: " + message.substr(behind + place.size()));
+    }
   }
 
   void add(const std::string& name, const Document& document, bool is_file) {
