@@ -54,15 +54,16 @@ void expect_same(const std::vector<MeasuredTime>& found, const std::vector<Measu
   }
 }
 
-/// Open MPI --tag-output and PRRTE, MPICH -prepend-rank, srun -l, PALS --label, ts, Kubernetes, and two at once.
+/// Open MPI --tag-output and PRRTE, MPICH -prepend-rank, srun -l, PALS --label, pdsh, ts, Kubernetes, and two at once.
 TEST(Logs, AreReadWithWhatLaunchersAndLoggersPutInFrontOfEveryLine) {
   const FieldDefaults defaults{"allreduce", "ring", 8, 2};
   for (const char* text : {test::nccl_tests_text, test::osu_text, test::osu_latency_text, test::imb_text}) {
     const auto plain = rows(text, defaults);
-    for (const char* label : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-node1-77@1,0]<stdout>:", "[0] ",
-                              "0: ", " 0: ", "12: ", "nid001234 0: ", "2026-11-24T10:23:45.123456789Z stdout F ",
-                              "2026-11-24 10:23:45,123 ", "Nov 24 10:23:45 ", "[2026-11-24 10:23:45] ", "10:23:45.000 ",
-                              "2026-11-24T10:23:45+00:00 0: ", "0: [2026-11-24 10:23:45] "}) {
+    for (const char* label :
+         {"[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-node1-77@1,0]<stdout>:", "[0] ", "0: ", " 0: ", "12: ",
+          "nid001234 0: ", "node001: ", "gpu-7.cluster: 0: ", "2026-11-24T10:23:45.123456789Z stdout F ",
+          "2026-11-24 10:23:45,123 ", "Nov 24 10:23:45 ", "[2026-11-24 10:23:45] ", "10:23:45.000 ",
+          "2026-11-24T10:23:45+00:00 0: ", "0: [2026-11-24 10:23:45] "}) {
       expect_same(rows(labelled(text, label), defaults), plain, label);
     }
   }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 
@@ -35,38 +34,26 @@ std::size_t matched(std::string_view text, std::string_view pattern) {
 
 /// "T10:23:45.123Z", " 10:23:45,123+00:00": what follows a date, or stands alone.
 std::size_t time_of_day(std::string_view text) {
-  const std::size_t clock = matched(text, "99:99:99");
-  if (clock == 0) return 0;
-  std::size_t at = clock;
+  std::size_t at = matched(text, "99:99:99");
+  if (at == 0) return 0;
   for (const char* fraction : {".+", ",+"}) at += matched(text.substr(at), fraction);
   for (const char* zone : {"Z", "+00:00"}) {
     if (text.substr(at).starts_with(zone)) at += std::string_view(zone).size();
   }
-  if (const std::size_t zone = std::max(matched(text.substr(at), "-99:99"), matched(text.substr(at), "-9999"));
-      zone > 0)
-    at += zone;
-  return at;
+  return at + std::max(matched(text.substr(at), "-99:99"), matched(text.substr(at), "-9999"));
 }
 
 bool is_month(std::string_view text) {
-  constexpr std::array months{"Jan ", "Feb ", "Mar ", "Apr ", "May ", "Jun ",
-                              "Jul ", "Aug ", "Sep ", "Oct ", "Nov ", "Dec "};
-  return std::ranges::any_of(months, [&](std::string_view month) { return text.starts_with(month); });
+  constexpr std::string_view months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec ";
+  return text.size() > 4 && months.find(text.substr(0, 4)) % 4 == 0;
 }
 
 /// "2026-11-24T10:23:45Z", "2026/11/24 10:23:45", "Nov 24 10:23:45", "10:23:45".
 std::size_t timestamp(std::string_view text) {
-  for (const char* date : {"9999-99-99T", "9999-99-99 ", "9999/99/99 "}) {
-    const std::size_t at = matched(text, date);
-    const std::size_t clock = at > 0 ? time_of_day(text.substr(at)) : 0;
-    if (clock > 0) return at + clock;
-  }
-  if (is_month(text)) {
-    const std::size_t at = 4 + matched(text.substr(4), "+ ");
-    const std::size_t clock = at > 4 ? time_of_day(text.substr(at)) : 0;
-    return clock > 0 ? at + clock : 0;
-  }
-  return time_of_day(text);
+  std::size_t date = is_month(text) ? 4 + matched(text.substr(4), "+ ") : 0;
+  for (const char* form : {"9999-99-99T", "9999-99-99 ", "9999/99/99 "}) date = std::max(date, matched(text, form));
+  const std::size_t clock = time_of_day(text.substr(date));
+  return clock > 0 ? date + clock : 0;
 }
 
 /// A timestamp, with or without brackets, and a blank after it; the word for the stream that containers' logs have.
@@ -74,10 +61,8 @@ std::size_t timestamp_label(std::string_view text) {
   const bool is_bracketed = text.starts_with('[');
   std::size_t at = timestamp(text.substr(is_bracketed ? 1 : 0));
   if (at == 0) return 0;
-  if (is_bracketed) {
-    if (!text.substr(at + 1).starts_with(']')) return 0;
-    at += 2;
-  }
+  if (is_bracketed && !text.substr(at + 1).starts_with(']')) return 0;
+  at += is_bracketed ? 2 : 0;
   const std::size_t blank = matched(text.substr(at), " ");
   if (blank == 0 && at < text.size()) return 0;
   at += blank;
@@ -119,8 +104,19 @@ std::string letters_of(std::string_view name) {
 
 }  // namespace
 
-std::string_view without_labels(std::string_view line) {
+std::string_view host_label(std::string_view text) {
+  const std::string_view label = text.substr(0, text.find(':') + 1);
+  const bool is_name = !label.empty() && std::isalpha(static_cast<unsigned char>(label.front())) != 0;
+  if (!is_name || text.find(std::string(label) + " #") == std::string_view::npos) return {};
+  for (; !text.empty(); text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1)) {
+    if (!text.starts_with(label) && !text.starts_with('\n')) return {};
+  }
+  return label;
+}
+
+std::string_view without_labels(std::string_view line, std::string_view host) {
   constexpr int most_labels = 4;
+  if (line.starts_with(host)) line.remove_prefix(host.size());
   for (int label = 0; label < most_labels; ++label) {
     const auto begin = line.find_first_not_of(" \t");
     if (begin == std::string_view::npos) return line;

@@ -25,9 +25,10 @@ std::vector<std::string_view> words_of(std::string_view line) {
 std::vector<TextLine> lines_of(std::string_view text) {
   std::vector<TextLine> lines;
   int number = 0;
+  const std::string_view host = host_label(text);
   while (!text.empty()) {
     const auto end = std::min(text.find('\n'), text.size());
-    const std::string_view line = without_labels(text.substr(0, end));
+    const std::string_view line = without_labels(text.substr(0, end), host);
     ++number;
     auto words = words_of(line);
     if (!words.empty()) lines.push_back({number, line, std::move(words)});

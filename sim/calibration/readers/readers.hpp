@@ -63,8 +63,10 @@ std::vector<TextLine> lines_of(std::string_view text);
 /// Cells between commas outside of quotes, without quotes and blanks around them.
 std::vector<std::string> cells_of(std::string_view line);
 
-/// What launchers and loggers put in front of every line: timestamps, "[1,0]<stdout>:", "[0] ", "0: ".
-std::string_view without_labels(std::string_view line);
+/// "node001:", which pdsh puts in front of every line of a table; empty unless all have the same.
+std::string_view host_label(std::string_view text);
+/// Without it and what else launchers and loggers put there: timestamps, "[1,0]<stdout>:", "[0] ", "0: ".
+std::string_view without_labels(std::string_view line, std::string_view host);
 
 /// The number a word is, if it is one to its end and finite.
 std::optional<double> number_in(std::string_view word);
