@@ -55,7 +55,7 @@ WhatIf run(const WhatIfBase& base, const std::string& name, const char* kind, co
 void add_uncertain(std::vector<WhatIf>& results, const WhatIfBase& base) {
   for (const UncertainSetting& setting : base.scenario.strategy.uncertain) {
     for (const Seconds value : {setting.least, setting.most}) {
-      const nlohmann::json json = fmt::format("{:.17g} s", value.si());
+      const nlohmann::json json = fmt::format("{:.6g} s", value.si());
       const auto changed = change(base.source, base.scenario, {{setting.pointer, json.dump()}});
       const std::string name = fmt::format("{}: {}, not {}", setting.what, format(value), format(setting.used));
       if (changed) results.push_back(run(base, name, uncertain, *changed));

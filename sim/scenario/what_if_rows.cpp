@@ -84,7 +84,7 @@ template <class Limit>
 void add_twice(Values& values, const std::string& pointer, Limit limit) {
   if constexpr (std::is_same_v<Limit, BytesPerSecond>) {
     if (limit < BytesPerSecond::infinity())
-      values.push_back({pointer, Json(fmt::format("{:.17g} B/s", 2 * limit.si())).dump()});
+      values.push_back({pointer, Json(fmt::format("{:.6g} B/s", 2 * limit.si())).dump()});
   } else if (limit > 0) {
     values.push_back({pointer, Json(2 * limit).dump()});
   }
@@ -111,7 +111,7 @@ Values faster_checkpoints(const WhatIfBase& base) {
   add_twice(values, "/effects/checkpoint/snapshot_rate", checkpoint.snapshot_rate);
   if (checkpoint.latency > Seconds(0)) {
     const double half = checkpoint.latency.si() / 2;
-    values.push_back({"/effects/checkpoint/latency", Json(fmt::format("{:.17g} s", half)).dump()});
+    values.push_back({"/effects/checkpoint/latency", Json(fmt::format("{:.6g} s", half)).dump()});
   }
   return values;
 }

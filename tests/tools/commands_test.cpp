@@ -37,6 +37,13 @@ TEST(RunCommand, PrintsThePointsWithTheirPromisedKeys) {
   EXPECT_NEAR(sum / point["iteration_seconds"].get<double>(), 1, 1e-9);
 }
 
+TEST(RunCommand, PrintsWhatToSetInNumbersThatCanBeTyped) {
+  const Finished finished = Workplace().farandole(small_run + " --explain --fidelity analytic");
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("--set '/strategy/coordinator_per_message=\"5.45e-07 s\"'"));
+  EXPECT_THAT(finished.out, Not(testing::ContainsRegex("--set[^\n]*[.][0-9]{6}")));
+}
+
 TEST(RunCommand, PrintsTheAnswerFirstAndAllSettingsOnlyWhenAsked) {
   const Workplace place;
   const std::string table = place.farandole(small_run).out;

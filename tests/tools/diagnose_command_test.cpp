@@ -80,6 +80,13 @@ TEST_F(Diagnose, PredictsOfEverySuspectWhatItGivesByHand) {
   EXPECT_GE(count, 10U);
 }
 
+TEST_F(Diagnose, PrintsNumbersThatCanBeTyped) {
+  for (const Json& suspect : asked("--measured '1 s'").at("suspects")) {
+    for (const Json& one : suspect.at("severities"))
+      EXPECT_THAT(one.at("set").dump(), testing::Not(testing::ContainsRegex("[.][0-9]{6}"))) << suspect.at("name");
+  }
+}
+
 TEST_F(Diagnose, FindsWhatWasPlanted) {
   const Json suspects = measured({1, 1, 1, 1, 1}).at("suspects");
   std::size_t planted = 0;

@@ -233,8 +233,8 @@ class JobsSuspects {
       const double all = job_.samples_per_second * share;
       const std::string text = fmt::format("{} of the samples that devices take", share_text(share));
       storage.severities.push_back({text, {{"/effects/input/storage_samples_per_second", fmt::format("{:.6g}", all)}}});
-      decode.severities.push_back(
-          {text, {{"/effects/input", Json{{"decode_workers", 1}, {"decode_rate", all / job_.ranks}}.dump()}}});
+      const std::string one = fmt::format(R"({{"decode_workers": 1, "decode_rate": {:.6g}}})", all / job_.ranks);
+      decode.severities.push_back({text, {{"/effects/input", Json::parse(one).dump()}}});
     }
     if (job_.ranks > 1) add(std::move(storage));
     add(std::move(decode));
