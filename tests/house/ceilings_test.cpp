@@ -10,8 +10,8 @@
 
 namespace house::ceilings_test { namespace {
 
-constexpr std::ptrdiff_t most_lines = 75'568;
-constexpr std::ptrdiff_t most_types = 1'002;
+constexpr std::ptrdiff_t most_lines = 74'716;
+constexpr std::ptrdiff_t most_types = 992;
 constexpr double room = 0.01;  // above what is there
 
 std::ptrdiff_t lines_of_the_library() {

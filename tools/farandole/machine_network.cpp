@@ -25,7 +25,7 @@ void find_members(const Value& value, const std::string& name, std::vector<Value
   }
 }
 
-MachineNetwork::Json json_of(const Value& value) {
+MachineNetwork::Json copied(const Value& value) {
   return MachineNetwork::Json::parse(to_json(value.node()).dump());
 }
 
@@ -54,7 +54,7 @@ void MachineNetwork::scale(Json& overrides, double relative) const {
 void MachineNetwork::thin(Json& overrides, double relative, int nodes) const {
   if (has_switches()) return scale_switches(overrides, relative);
   Json link{{"rate", in_gigabits(nic_ * relative)}};
-  if (const auto protocol = topology_.find("/node/nic/protocol")) link["protocol"] = json_of(*protocol);
+  if (const auto protocol = topology_.find("/node/nic/protocol")) link["protocol"] = copied(*protocol);
   overrides["/kind"] = "leaf_spine";
   overrides["/network"] = {{"nodes_per_leaf", nodes_of_assumed_leaves(nodes)},
                            {"oversubscription", 1 / relative},
@@ -78,7 +78,7 @@ void MachineNetwork::speak(Json& overrides, const std::string& protocol) const {
   for (const Value& link : protocols) overrides[link.pointer()] = speaking;
   const auto transport = topology_.find("/transport");
   if (!transport) return;
-  Json same = json_of(*transport);
+  Json same = copied(*transport);
   same["name"] = fmt::format("{}, here over {}", same.value("name", "as the file has it"), protocol);
   same["comment"] = "The constants are those of the file, assumed to be the same over this protocol.";
   same.erase("sharp");

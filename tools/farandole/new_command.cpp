@@ -300,7 +300,7 @@ double times_thinner(const std::string& text) {
 }
 
 /// What the options say of the machine's network.
-nlohmann::ordered_json override_of(const NewArguments& said, const Topology& machine, int nodes) {
+nlohmann::ordered_json network_override(const NewArguments& said, const Topology& machine, int nodes) {
   nlohmann::ordered_json all = nlohmann::ordered_json::object();
   if (said.fabric.empty() && said.oversubscription.empty() && said.rails.empty() && said.nic.empty()) return all;
   const OptionValue name("--topology", said.topology);
@@ -473,7 +473,7 @@ Draft draft_of(NewArguments& said, const PastedJob& job, const Questions& questi
   });
   draft.ranks = usual_ranks(topology);
   ask_for_the_rest(said, questions, model, job, draft);
-  draft.override = override_of(said, topology, std::max(1, draft.ranks.back() / topology.devices_per_node));
+  draft.override = network_override(said, topology, std::max(1, draft.ranks.back() / topology.devices_per_node));
   draft.name = std::filesystem::path(said.file).stem();
   draft.model = said.model;
   draft.topology = said.topology;
