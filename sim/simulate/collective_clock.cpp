@@ -22,7 +22,7 @@ std::unique_ptr<CollectiveClock> bare_clock(Fidelity fidelity, RoutedSchedule ro
       return std::make_unique<RecurrenceClock>(std::move(routed), Sharing::simulated, options);
     case Fidelity::message:
       if (routed.eager_sends() || routed.handshakes()) {
-        return std::make_unique<MessageClock>(std::move(routed), MessageClock::Repeats::all, options.network);
+        return std::make_unique<MessageClock>(std::move(routed), options.network);
       }
       return std::make_unique<FoldedMessageClock>(std::move(routed), options);
   }

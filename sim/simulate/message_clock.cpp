@@ -14,15 +14,12 @@ std::int64_t MessageClock::messages_of(const Schedule& schedule) {
   return sum;
 }
 
-MessageClock::MessageClock(RoutedSchedule routed, Repeats repeats, NetworkSolver solver)
-    : routed_(std::move(routed)), repeats_(repeats), wanted_(solver) {
+MessageClock::MessageClock(RoutedSchedule routed, NetworkSolver solver) : routed_(std::move(routed)), wanted_(solver) {
   const Schedule& schedule = routed_.schedule();
   for (std::size_t p = 0; p < schedule.phases.size(); ++p) {
     const Phase& phase = schedule.phases[p];
-    OfPhase& own = phases_.emplace_back();
-    auto& ranks = own.ranks;
+    auto& ranks = phases_.emplace_back();
     ranks.resize(static_cast<std::size_t>(schedule.ranks));
-    own.first = static_cast<int>(transfers_.size());
     for (std::size_t index = 0; index < transfers_per_round(phase); ++index) {
       const auto number = static_cast<int>(transfers_.size());
       transfers_.push_back({p, index});
@@ -30,8 +27,6 @@ MessageClock::MessageClock(RoutedSchedule routed, Repeats repeats, NetworkSolver
       ranks[static_cast<std::size_t>(first.from)].sends.push_back(number);
       ranks[static_cast<std::size_t>(first.to)].receives.push_back(number);
     }
-    own.participants = static_cast<int>(
-        std::ranges::count_if(ranks, [](const OfRank& r) { return !(r.sends.empty() && r.receives.empty()); }));
   }
 }
 
@@ -53,13 +48,13 @@ const std::vector<int>& MessageClock::receives(std::size_t phase, int repeat, in
   const Phase& pattern = routed_.schedule().phases[phase];
   const std::int64_t ranks = routed_.schedule().ranks;
   const std::int64_t shift = static_cast<std::int64_t>(repeat) * pattern.fan * pattern.peer_step % ranks;
-  return phases_[phase].ranks[static_cast<std::size_t>((rank - shift + ranks) % ranks)].receives;
+  return phases_[phase][static_cast<std::size_t>((rank - shift + ranks) % ranks)].receives;
 }
 
-/// A rank by itself is in lockstep with all others from the second repeat on.
+/// A rank that stands for all is in step with them: what it sends first and then is what it ever sends.
 std::int64_t MessageClock::messages_to_send() const {
-  const bool is_in_step = repeats_ == Repeats::until_steady && routed_.schedule().ranks == 1;
-  return is_in_step ? 2 * static_cast<std::int64_t>(transfers_.size()) : messages_of(routed_.schedule());
+  return routed_.schedule().ranks == 1 ? 2 * static_cast<std::int64_t>(transfers_.size())
+                                       : messages_of(routed_.schedule());
 }
 
 /// Of a network of its own.

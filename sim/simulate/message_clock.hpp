@@ -18,11 +18,6 @@
 // The network is made at the first collective, of the links that messages cross, and kept for the following ones, since
 // SimGrid gets slower with every engine a process has had; so only one message clock may be in use at a time
 // (simulate/fluid_network.hpp).
-//
-// With `Repeats::until_steady` the clock multiplies instead of repeating where that is exact: when all ranks of a phase
-// enter one repeat and the next in lockstep (at the very same moment, with nothing under way but what they send then),
-// the state is the same but for the time, so every later repeat takes as long. Chunks must all be equally long then.
-// Not so in phases whose transfers take part in some repeats only, or move on.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +33,7 @@ namespace farandole { inline namespace simulate {
 
 class MessageClock final : public CollectiveClock {
  public:
-  enum class Repeats : std::uint8_t { all, until_steady };
-
-  explicit MessageClock(RoutedSchedule routed, Repeats repeats = Repeats::all,
-                        NetworkSolver solver = NetworkSolver::as_it_pays);
+  explicit MessageClock(RoutedSchedule routed, NetworkSolver solver = NetworkSolver::as_it_pays);
 
   /// Whatever a schedule sends, in all repeats.
   static std::int64_t messages_of(const Schedule& schedule);
@@ -74,11 +66,6 @@ class MessageClock final : public CollectiveClock {
     std::vector<int> sends;
     std::vector<int> receives;  // in the first repeat
   };
-  struct OfPhase {
-    std::vector<OfRank> ranks;
-    int first = 0;         // number of the phase's first transfer
-    int participants = 0;  // ranks that send or receive
-  };
 
   [[nodiscard]] const Transfer& pattern(int number) const;
   [[nodiscard]] Transfer placed(int number, int repeat) const;
@@ -86,12 +73,11 @@ class MessageClock final : public CollectiveClock {
   [[nodiscard]] const std::vector<int>& receives(std::size_t phase, int repeat, int rank) const;
 
   RoutedSchedule routed_;
-  Repeats repeats_;
   NetworkSolver wanted_;
   bool used_builtin_solver_ = false;
   std::int64_t sent_ = 0;  // messages, in all collectives
   std::vector<Numbered> transfers_;
-  std::vector<OfPhase> phases_;
+  std::vector<std::vector<OfRank>> phases_;
   std::shared_ptr<SharedNetwork> network_;
   std::shared_ptr<const OwnLinks> crossed_;                       // once that has been made
   std::function<int(int)> in_network_;                            // the number of the schedule's link

@@ -55,10 +55,8 @@ void MessageClock::Run::handle(int tag) {
   } else if (own >= transfers + schedule_.ranks) {
     complete_.push_back(own - transfers - schedule_.ranks);  // all is reduced
   } else if (own >= transfers) {
-    ++started_;
     enter_round(own - transfers);
   } else {
-    --flows_;
     if (!buckets_.empty()) leave_links(own);
     received_ += in_flight_[as_index(own)];
     if (!send_next(own)) done(own);
@@ -78,13 +76,13 @@ void MessageClock::Run::enter_round(int rank) {
   if (at.phase == schedule_.phases.size()) {
     at.finished = true;
     ++finished_;
-    end_[rank] = network_.now().si() + skipped_;
+    end_[rank] = network_.now().si();
     return;
   }
   const Phase& phase = schedule_.phases[at.phase];
   const auto is_due = [&](int transfer) { return takes_part(phase, clock_.pattern(transfer), at.repeat); };
   const auto is_missing = [&](int transfer) { return is_due(transfer) && completed_[as_index(transfer)] <= at.repeat; };
-  const auto& sends = clock_.phases_[at.phase].ranks[as_index(rank)].sends;
+  const auto& sends = clock_.phases_[at.phase][as_index(rank)].sends;
   const auto& receives = clock_.receives(at.phase, at.repeat, rank);
   const bool eager = is_eager(at.phase);
   at.missing = static_cast<int>(std::ranges::count_if(receives, is_missing));
@@ -102,7 +100,6 @@ void MessageClock::Run::enter_round(int rank) {
       send(posting);
     }
   }
-  if (clock_.repeats_ == Repeats::until_steady && !(sends.empty() && receives.empty())) note_entry(at);
 }
 
 /// Where receivers move on, messages of one transfer would overtake one another; there, ranks wait. So they do where
@@ -165,7 +162,6 @@ void MessageClock::Run::start_now(int transfer, Bytes bytes, Seconds handshake) 
   const int repeat = completed_[index];
   in_flight_[index] = bytes;
   sent_ += bytes;
-  ++flows_;
   Seconds cost = clock_.routed_.message_cost().of(bytes) + handshake;
   if (occupied_) cost += std::max(Seconds(0), Seconds(ready_[index]) - network_.now());
   if (!buckets_.empty()) bytes -= take_burst(transfer, bytes);
@@ -236,7 +232,6 @@ void MessageClock::Run::drain() {
     complete_.pop_back();
     leave_round(rank);
   }
-  if (clock_.repeats_ == Repeats::until_steady && buckets_.empty()) look_for_lockstep();
 }
 
 void MessageClock::Run::leave_round(int rank) {
@@ -429,46 +424,6 @@ void MessageClock::Run::has_left(int transfer) {
 Seconds MessageClock::Run::apart(std::size_t phase) {
   if (sending_.empty() || phase >= announces_.size() || !announces_[phase]) return Seconds(0);
   return clock_.routed_.handshakes()->skew * std::uniform_real_distribution<>(0, 1)(draws_);
-}
-
-// How a run of a message clock finds that its ranks are in lockstep, and multiplies then (simulate/message_clock.hpp).
-
-void MessageClock::Run::note_entry(const Progress& at) {
-  const Lockstep before = lockstep_;
-  const double now = network_.now().si();
-  if (at.phase != before.phase || at.repeat != before.repeat || now != before.moment) {
-    lockstep_ = {at.phase, at.repeat, now};
-    lockstep_.follows = before.complete && at.phase == before.phase && at.repeat == before.repeat + 1;
-    lockstep_.period = now - before.moment;
-  }
-  ++lockstep_.entered;
-}
-
-void MessageClock::Run::look_for_lockstep() {
-  if (lockstep_.complete || lockstep_.entered == 0) return;
-  if (lockstep_.entered != clock_.phases_[lockstep_.phase].participants) return;
-  const Phase& phase = schedule_.phases[lockstep_.phase];
-  if (is_eager(lockstep_.phase)) return;  // what was sent before may be under way still
-  if (phase.one_by_one || phase.window != 0 || receivers_move(phase)) return;  // repeats are not alike
-  if (started_ != schedule_.ranks || flows_ != static_cast<int>(phase.transfers.size())) return;
-  lockstep_.complete = true;
-  if (lockstep_.follows && lockstep_.repeat + 1 < phase.repeats) multiply();
-}
-
-/// What has just been sent becomes the last repeat; those between take as long as the one before.
-void MessageClock::Run::multiply() {
-  const Phase& phase = schedule_.phases[lockstep_.phase];
-  const int left_out = phase.repeats - 1 - lockstep_.repeat;
-  skipped_ += left_out * lockstep_.period;
-  for (Progress& at : progress_) {
-    if (at.phase == lockstep_.phase) at.repeat = phase.repeats - 1;
-  }
-  const auto first = as_index(clock_.phases_[lockstep_.phase].first);
-  for (std::size_t transfer = first; transfer < first + phase.transfers.size(); ++transfer) {
-    completed_[transfer] = phase.repeats - 1;
-    sent_ += in_flight_[transfer] * left_out;
-    received_ += in_flight_[transfer] * left_out;
-  }
 }
 
 // How a run of a message clock keeps the processors of its ranks busy (simulate/recurrence.hpp has the rule).

@@ -62,17 +62,6 @@ class MessageClock::Run {
     BytesPerSecond rate;  // with the links for itself
     double begin;
   };
-  /// Ranks that entered the repeat at the very same moment.
-  struct Lockstep {
-    std::size_t phase = 0;
-    int repeat = -1;
-    double moment = 0;
-    int entered = 0;
-    bool complete = false;  // all that take part in the phase, and nothing is under way but what they sent then
-    bool follows = false;   // on a lockstep that was complete
-    double period = 0;      // seconds since then
-  };
-
   void call_at(Seconds when, int tag) { network_.call_at(when, first_tag_ + tag); }
   void enter_round(int rank);
   void leave_round(int rank);
@@ -133,9 +122,6 @@ class MessageClock::Run {
   void leave_when_reduced(int rank);
   [[nodiscard]] Seconds time_to_reduce(int transfer, int repeat) const;
   void drain();
-  void note_entry(const Progress& at);
-  void look_for_lockstep();
-  void multiply();
   void check() const;
   [[nodiscard]] Bytes bytes_due() const;
 
@@ -167,10 +153,6 @@ class MessageClock::Run {
   std::vector<std::vector<Sending>> sending_;       // per rank; empty where handshakes overtake everything
   std::map<int, std::vector<Waiting>> unanswered_;  // by the transfer that their answers wait for
   std::minstd_rand draws_;                          // by how much ranks are apart
-  Lockstep lockstep_;
-  int started_ = 0;     // ranks
-  int flows_ = 0;       // under way
-  double skipped_ = 0;  // seconds that were multiplied, not simulated
 };
 
 }}  // namespace farandole::simulate

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "simulate/folding/fold.hpp"
+#include "simulate/folding/folded_message_clock.hpp"
 #include "simulate/folding_kit.hpp"
 
 namespace farandole::folding_test { namespace {
@@ -92,13 +93,13 @@ TEST(Folding, ListsALinkAsOftenAsTransfersOfAClassCrossIt) {
   EXPECT_NEAR(end[2], 1e-3 + 4.5e-3 + 0.5e-3, 1e-12);
 }
 
-TEST(FoldedClock, MultipliesRepeatsThatAreAllAlike) {
+TEST(FoldedClock, CarriesRepeatsThatAreAllAlikeAtOnce) {
   // A thousand million rounds of two ranks: 2 us + 1 MB / 1 GB/s each.
   Schedule long_ring = ring_allreduce(2);
   for (Phase& phase : long_ring.phases) phase.repeats = 500'000'000;
   const RoutedSchedule routed(long_ring, star(2, 1_GBps, 2_us), in_order(2));
-  MessageClock clock(fold(routed).quotient, MessageClock::Repeats::until_steady);
-  EXPECT_NEAR(clock.completion_times(2_MB, all_at(1, 0_s))[0] / (1e9 * 1.002e-3), 1, 1e-12);
+  FoldedMessageClock clock(routed, {});
+  EXPECT_NEAR(clock.completion_times(2_MB, all_at(2, 0_s))[0] / (1e9 * 1.002e-3), 1, 1e-12);
 }
 
 class FoldedClocks : public testing::TestWithParam<Fidelity> {

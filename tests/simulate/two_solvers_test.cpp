@@ -108,7 +108,7 @@ TEST(TwoSolvers, AClockCountsTheMessagesOfAllItsCollectives) {
                               test::star(250, 25_Gbps, 2_us), test::in_order(250));
   const RankTimes start = all_at(250, 0_s);
   MessageClock both(routed);
-  MessageClock theirs(routed, MessageClock::Repeats::all, NetworkSolver::simgrid);
+  MessageClock theirs(routed, NetworkSolver::simgrid);
   for (const auto& [bytes, left] : {std::pair(250e3, false), {500e3, true}, {750e3, true}}) {
     const auto [ends, provenance] = both.answer(Bytes(bytes), start);
     EXPECT_EQ(provenance.used_builtin_solver, left) << bytes;

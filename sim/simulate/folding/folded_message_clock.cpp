@@ -7,6 +7,7 @@
 
 #include "collective/chunk_sizes.hpp"
 #include "simulate/folding/fold.hpp"
+#include "simulate/transfer_costs.hpp"
 
 namespace farandole { inline namespace simulate {
 namespace {
@@ -27,6 +28,15 @@ std::vector<int> everyone_apart(Eigen::Index ranks) {
   std::vector<int> groups(static_cast<std::size_t>(ranks));
   std::iota(groups.begin(), groups.end(), 0);
   return groups;
+}
+
+/// Whether a rank that stands for all sends one message at a time, which has its links for itself.
+bool is_unshared(const RoutedSchedule& of_one, const MessageRecurrence& recurrence) {
+  RoundRates rates(of_one, Sharing::simulated, NetworkSolver::own);
+  bool have_room = recurrence.never_meet();
+  for (std::size_t phase = 0; phase < of_one.schedule().phases.size(); ++phase)
+    have_room = have_room && rates.have_room(phase);
+  return have_room;
 }
 
 }  // namespace
@@ -61,9 +71,13 @@ void FoldedMessageClock::choose(std::vector<int> groups, const RankTimes& start)
   }
   if (clock_ != nullptr && !folding && !folding_) return;
   clock_.reset();
+  of_one_.reset();
   folding_ = std::move(folding);
-  clock_ = folding_ ? std::make_unique<MessageClock>(folding_->quotient, MessageClock::Repeats::until_steady, network_)
-                    : std::make_unique<MessageClock>(routed_, MessageClock::Repeats::all, network_);
+  if (folding_ && folding_->quotient.schedule().ranks == 1) {
+    of_one_.emplace(folding_->quotient);
+    if (!is_unshared(folding_->quotient, *of_one_)) of_one_.reset();
+  }
+  clock_ = std::make_unique<MessageClock>(folding_ ? folding_->quotient : routed_, network_);
 }
 
 Answer FoldedMessageClock::answer(Bytes size, const RankTimes& start) {
@@ -78,7 +92,9 @@ Answer FoldedMessageClock::answer(Bytes size, const RankTimes& start) {
   choose(is_even || rounded ? std::move(groups) : everyone_apart(start.size()), start);
   const Bytes counted = folding_ ? rounded.value_or(size) : size;
   if (folding_) {
-    Answer answer = clock_->answer(counted, folding_->of_classes(start));
+    const RankTimes own = folding_->of_classes(start);
+    std::optional<RankTimes> ends = of_one_ ? of_one_->completion_times(counted, own) : std::nullopt;
+    Answer answer = ends ? Answer{*std::move(ends), {}} : clock_->answer(counted, own);
     answer.ends = folding_->of_ranks(answer.ends);
     answer.provenance.folded = true;
     if (rounded) answer.provenance.rounded_up = 1_B / ChunkSizes(size, routed_.schedule()).largest();

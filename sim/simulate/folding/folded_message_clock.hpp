@@ -51,6 +51,7 @@ class FoldedMessageClock final : public CollectiveClock {
   static constexpr std::size_t most_foldings = 16;
   std::map<std::vector<int>, std::optional<Folding>> foldings_;  // by groups
   std::unique_ptr<MessageClock> clock_;
+  std::optional<MessageRecurrence> of_one_;  // of a quotient that is one rank, whose messages meet nobody
 };
 
 }}  // namespace farandole::simulate
