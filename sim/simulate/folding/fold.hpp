@@ -69,8 +69,8 @@ Folding fold(const RoutedSchedule& routed, const RankTimes& start);
 Folding fold(const RoutedSchedule& routed);
 
 // The folding that is worth it, of whatever kind is exact for a schedule: first by what schedule and platform are known
-// to be kept by (simulate/folding/moves.hpp, parts.hpp), for which hardly any way is worked out, and what is left of it
-// by colouring; where nothing is known, or ranks start apart, by colouring all.
+// to be kept by (simulate/folding/moves.hpp, parts.hpp), for which hardly any way is worked out; where nothing is
+// known, or ranks start apart, by colouring all.
 //
 // Called by the clocks. Chunks must be equally long for it to be exact (above, and orbits.hpp).
 
