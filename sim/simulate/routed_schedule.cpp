@@ -23,17 +23,6 @@ bool are_many(const Schedule& schedule, const Platform& platform) {
   return transfers > 4 * platform.links.size();
 }
 
-/// Whether every transfer of the phase is between the ranks of its like in the phase before, as in a ring's halves.
-bool goes_the_same_ways(const Schedule& schedule, std::size_t phase) {
-  if (phase == 0) return false;
-  const Phase& before = schedule.phases[phase - 1];
-  const Phase& here = schedule.phases[phase];
-  if (before.fan != 1 || here.fan != 1) return false;
-  return std::ranges::equal(before.transfers, here.transfers, [](const Transfer& one, const Transfer& other) {
-    return one.from == other.from && one.to == other.to;
-  });
-}
-
 }  // namespace
 
 RoutedSchedule::RoutedSchedule(Schedule schedule, const Platform& platform, const Placement& placement, Routing routing)
@@ -75,11 +64,6 @@ const std::vector<RoutedSchedule::Leg>& RoutedSchedule::legs(std::size_t phase) 
 std::vector<RoutedSchedule::Leg> RoutedSchedule::legs_of(std::size_t number, std::optional<int> repeat,
                                                          const Platform& platform, const Placement& placement) const {
   const Phase& phase = schedule_->phases[number];
-  if (!repeat && goes_the_same_ways(*schedule_, number)) {
-    std::vector<Leg> legs = this->legs(number - 1);
-    for (std::size_t t = 0; t < legs.size(); ++t) legs[t].reduce_rate = reduce_rate(platform, phase.transfers[t]);
-    return legs;
-  }
   const auto for_each_placed = [&](const auto& visit) {
     for (const Transfer& transfer : phase.transfers) {
       for (int lane = 0; lane < phase.fan; ++lane) {

@@ -54,12 +54,6 @@ std::vector<Bytes> lengths_of_round(const RoutedSchedule& routed, const Round& r
   return bytes_of_round(routed, round, ChunkSizes(size, routed.schedule()));
 }
 
-bool cross_the_same(const LegsOfPhase& legs, const LegsOfPhase& others) {
-  return std::ranges::equal(legs, others, [](const RoutedSchedule::Leg& leg, const RoutedSchedule::Leg& other) {
-    return leg.paths == other.paths && leg.links == other.links;
-  });
-}
-
 }  // namespace
 
 LegsOfPhase legs_of_round(const RoutedSchedule& routed, std::size_t phase, int repeat) {
@@ -101,9 +95,9 @@ std::span<const std::size_t> RoundRates::transfers(std::size_t phase, int repeat
 
 TransferRates RoundRates::of(const Round& round) {
   const bool moves = round.repeat > 0 && receivers_move(routed_.schedule().phases[round.phase]);
-  Legs moved = moves ? legs_of_round(routed_, round.phase, round.repeat) : Legs{};
+  const Legs moved = moves ? legs_of_round(routed_, round.phase, round.repeat) : Legs{};
   const Legs& legs = moves ? moved : routed_.legs(round.phase);
-  std::vector<Bytes> lengths = lengths_of_round(routed_, round);
+  const std::vector<Bytes> lengths = lengths_of_round(routed_, round);
   TransferRates rates{Eigen::ArrayXd::Zero(std::ssize(lengths)), {}};
   for (std::size_t t = 0; t < lengths.size(); ++t) {
     rates.latency[static_cast<Eigen::Index>(t)] = leg(legs, round, t).latency.si();
@@ -113,15 +107,7 @@ TransferRates RoundRates::of(const Round& round) {
     for (std::size_t t = 0; t < lengths.size(); ++t) own.push_back(leg(legs, round, t));
     occupy(rates, own);
   }
-  if (last_legs_ == nullptr || lengths != last_lengths_ || !std::ranges::equal(last_transfers_, round.transfers) ||
-      (last_legs_ != &legs && !cross_the_same(legs, *last_legs_))) {
-    last_inverse_ = sharing_ == Sharing::by_load ? shared(legs, round, lengths) : simulated(legs, round, lengths);
-    last_lengths_ = std::move(lengths);
-    last_transfers_.assign(round.transfers.begin(), round.transfers.end());
-    if (moves) moved_ = std::move(moved);
-    last_legs_ = moves ? &moved_ : &legs;
-  }
-  rates.inverse_rate = last_inverse_;
+  rates.inverse_rate = sharing_ == Sharing::by_load ? shared(legs, round, lengths) : simulated(legs, round, lengths);
   return rates;
 }
 

@@ -72,8 +72,7 @@ enum class Sharing : std::uint8_t {
   simulated
 };
 
-/// The rates of one round after another. Holds a network while it lives, if it simulates, and remembers the last round:
-/// one that crosses the same links with the same lengths is not worked out again. `routed` must outlive it.
+/// The rates of one round after another. Holds a network while it lives, if it simulates. `routed` must outlive it.
 class RoundRates {
  public:
   RoundRates(const RoutedSchedule& routed, Sharing sharing, NetworkSolver solver);
@@ -112,11 +111,6 @@ class RoundRates {
   std::vector<FluidLink> links_;
   std::vector<double> load_;  // per link, zero between two calls
   std::vector<double> used_;  // likewise
-  const Legs* last_legs_ = nullptr;
-  Legs moved_;  // those, where receivers move
-  std::vector<std::size_t> last_transfers_;
-  std::vector<Bytes> last_lengths_;
-  Eigen::ArrayXd last_inverse_;
 };
 
 /// Of the round's transfers; so are `rates`.
