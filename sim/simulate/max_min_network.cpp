@@ -56,19 +56,10 @@ void Completions::set(const End& end) {
   if (flow >= places_.size()) places_.resize(flow + 1, -1);
   if (places_[flow] < 0) {
     heap_.push_back(end);
-    if (is_bulk_) return put(heap_.size() - 1, end);
     return up(heap_.size() - 1, end);
   }
   const auto place = static_cast<std::size_t>(places_[flow]);
-  if (is_bulk_) return put(place, end);
   end < heap_[place] ? up(place, end) : down(place, end);
-}
-
-void Completions::end_all() {
-  is_bulk_ = false;
-  for (std::size_t place = heap_.size() / kBelow + 1; place-- > 0;) {
-    if (place < heap_.size()) down(place, heap_[place]);
-  }
 }
 
 void MaxMinNetwork::start_at(Seconds when, int route, Seconds latency, Bytes size, int tag) {
@@ -91,30 +82,11 @@ void MaxMinNetwork::wait(const Pending& pending) {
   if (!std::isfinite(pending.date)) throw std::logic_error("a flow or call comes at some time");
   Pending numbered = pending;
   numbered.order = order_++;
-  if (in_line_.empty() || in_line_.back().date <= numbered.date) {
-    in_line_.push_back(numbered);
-  } else {
-    out_of_line_.push(numbered);
-  }
-}
-
-const MaxMinNetwork::Pending* MaxMinNetwork::first_pending() const {
-  if (out_of_line_.empty()) return in_line_.empty() ? nullptr : &in_line_.front();
-  if (in_line_.empty() || in_line_.front() > out_of_line_.top()) return &out_of_line_.top();
-  return &in_line_.front();
-}
-
-void MaxMinNetwork::pop_pending() {
-  if (!in_line_.empty() && first_pending() == &in_line_.front()) {
-    in_line_.pop_front();
-  } else {
-    out_of_line_.pop();
-  }
+  pending_.push(numbered);
 }
 
 double MaxMinNetwork::next_date() const {
-  const Pending* const pending = first_pending();
-  const double date = pending == nullptr ? kNever : pending->date;
+  const double date = pending_.empty() ? kNever : pending_.top().date;
   return completions_.empty() ? date : std::min(date, completions_.first().date);
 }
 
@@ -127,11 +99,7 @@ Completions::End MaxMinNetwork::expected_end(int number) {
 }
 
 void MaxMinNetwork::settle() {
-  const std::vector<int>& changed = shares_.settle();
-  const bool at_once = changed.size() > 8 && 4 * changed.size() > completions_.size();
-  if (at_once) completions_.begin_all();
-  for (const int flow : changed) completions_.set(expected_end(flow));
-  if (at_once) completions_.end_all();
+  for (const int flow : shares_.settle()) completions_.set(expected_end(flow));
 }
 
 void MaxMinNetwork::begin(const Pending& pending) {
@@ -142,17 +110,18 @@ void MaxMinNetwork::begin(const Pending& pending) {
 
 /// The next end, begin or call.
 void MaxMinNetwork::step(const Done& done) {
-  const Pending* const pending = first_pending();
-  if (pending == nullptr ||
-      (!completions_.empty() && completions_.first() < Completions::End{pending->date, pending->order, 0})) {
+  const auto ends_before = [this](const Pending& pending) {
+    return !completions_.empty() && completions_.first() < Completions::End{pending.date, pending.order, 0};
+  };
+  if (pending_.empty() || ends_before(pending_.top())) {
     const auto [date, order, flow] = completions_.first();
     if (date > now_ * (1 + kPrecision)) now_ = date;
     completions_.pop();
     shares_.leave(flow);
     return done(flows_[static_cast<std::size_t>(flow)].tag);
   }
-  const Pending next = *pending;
-  pop_pending();
+  const Pending next = pending_.top();
+  pending_.pop();
   now_ = std::max(now_, next.date);
   next.route == kNoRoute ? done(next.tag) : begin(next);
 }

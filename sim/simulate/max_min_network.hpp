@@ -6,14 +6,12 @@
 //
 // A change is settled before time goes on, once however many flows started or ended at that moment, and reaches no
 // further than it has to (simulate/max_min_shares.hpp). Ends wait in a heap that knows where each flow is, so that a
-// new rate moves one; starts and calls in a line, since most are asked for in the order in which they come, and those
-// that are not in a heap.
+// new rate moves one; starts and calls in another.
 //
 // Ends that are no further apart than rounding are one moment: the clock stands still meanwhile, as SimGrid's does.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <queue>
 #include <utility>
 #include <vector>
@@ -33,14 +31,10 @@ class Completions {
     bool operator<(const End& other) const { return date != other.date ? date < other.date : order < other.order; }
   };
   [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] std::size_t size() const { return heap_.size(); }
   [[nodiscard]] const End& first() const { return heap_.front(); }
   void pop();
   /// Puts the flow where it belongs, whether it is there or not.
   void set(const End& end);
-  /// Likewise, but all at once: from begin_all() to end_all() nothing else is called.
-  void begin_all() { is_bulk_ = true; }
-  void end_all();
 
  private:
   void up(std::size_t place, End end);
@@ -49,7 +43,6 @@ class Completions {
 
   std::vector<End> heap_;
   std::vector<int> places_;  // by flow; -1: not there
-  bool is_bulk_ = false;
 };
 
 class MaxMinNetwork final : public SharedNetwork {
@@ -91,8 +84,6 @@ class MaxMinNetwork final : public SharedNetwork {
   static constexpr int kNoRoute = -1;
 
   void wait(const Pending& pending);
-  [[nodiscard]] const Pending* first_pending() const;
-  void pop_pending();
   [[nodiscard]] double next_date() const;
   void settle();
   Completions::End expected_end(int flow);
@@ -102,8 +93,7 @@ class MaxMinNetwork final : public SharedNetwork {
   MaxMinShares shares_;
   std::vector<Progress> flows_;
   Completions completions_;
-  std::deque<Pending> in_line_;
-  std::priority_queue<Pending, std::vector<Pending>, std::greater<>> out_of_line_;
+  std::priority_queue<Pending, std::vector<Pending>, std::greater<>> pending_;
   std::uint64_t order_ = 0;
   double now_ = 0;
   bool is_halted_ = false;

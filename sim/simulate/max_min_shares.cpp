@@ -119,7 +119,7 @@ const std::vector<int>& MaxMinShares::settle() {
   changed_flows_.clear();
   for (const int flow : entered_) {
     if (flows_[index(flow)].holder != kNone) continue;  // one of the set of another
-    if (settle_alone(flow) || settle_by(narrowest(flow))) continue;
+    if (settle_by(narrowest(flow))) continue;
     begin_set();
     add(flow);
     solve_set();
@@ -142,33 +142,6 @@ int MaxMinShares::narrowest(int flow) {
     return link.capacity / link.load;
   };
   return std::ranges::min(crossings_of(flows_[index(flow)]), {}, share).link;
-}
-
-/// A flow that shares none of its links: most, where every link has one sender.
-bool MaxMinShares::settle_alone(int number) {
-  Flow& flow = flows_[index(number)];
-  const auto crossings = crossings_of(flow);
-  double rate = 0;
-  for (const Crossing& crossing : crossings) {
-    const Link& link = links_[index(crossing.link)];
-    if (link.uses.size() > 1) {
-      flow.holder = kNone;
-      return false;
-    }
-    const double level = link.capacity / crossing.weight;
-    if (flow.holder != kNone && level >= rate) continue;
-    rate = level;
-    flow.holder = crossing.link;
-  }
-  flow.rate = rate;
-  for (const Crossing& crossing : crossings) {
-    Link& link = links_[index(crossing.link)];
-    link.used = crossing.weight * rate;
-    link.new_flows = 0;
-  }
-  ++links_[index(flow.holder)].held;
-  changed_flows_.push_back(number);
-  return true;
 }
 
 // How one set of flows gets its rates.

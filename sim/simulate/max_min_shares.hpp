@@ -105,7 +105,6 @@ class MaxMinShares {
   [[nodiscard]] int place_for(int crossings);
   void adapt_to_load(int link);
   void change(int link);
-  bool settle_alone(int flow);
   [[nodiscard]] int narrowest(int flow);
   bool settle_by(int link);
   [[nodiscard]] bool has_room(const Crossing& crossing, double more);
