@@ -161,7 +161,8 @@ std::string about(Seconds time) {
   return fmt::format("{:.0f} h", std::ceil(seconds / minute / minute));
 }
 
-bool are_alike(RoutedSchedule unrouted) {
+bool are_alike(RoutedSchedule unrouted, Fidelity fidelity) {
+  if (fidelity != Fidelity::message) unrouted.forget_network_of_even_exchange();
   unrouted.forget_idle_links();
   const std::optional<Moves> moves = moves_of(unrouted);
   const std::optional<Folding> parts = fold_by_parts(unrouted);

@@ -45,7 +45,7 @@ struct Cost {
 Cost cost_of(const Scenario& scenario);
 
 /// Whether ranks are known to be alike in every round, before any way is worked out.
-bool are_alike(RoutedSchedule unrouted);
+bool are_alike(RoutedSchedule unrouted, Fidelity fidelity);
 
 /// What a schedule is worked out with.
 struct Workings {

@@ -106,7 +106,7 @@ class ClockOfSize {
     if (!workings.folds || !(moves || to_many)) return workings;
     const std::vector<int>& devices = placement_.device_of_rank;
     if (!moves) workings.coloured = platform_.route(devices.front(), devices.back()).links.size();
-    workings.alike = are_alike({schedule, platform_, placement_, RoutedSchedule::Routing::when_asked});
+    workings.alike = are_alike({schedule, platform_, placement_, RoutedSchedule::Routing::when_asked}, fidelity_);
     return workings;
   }
 
@@ -133,7 +133,7 @@ void require_alltoall_within(const CollectiveRequest& request, Fidelity fidelity
     const RoutedSchedule routed = planner.plan(alike.back()).route();
     if (!routed.is_routed_when_asked()) continue;  // few, or folded as they are
     const bool folds = request.folding != FoldingPolicy::never;
-    const Workings workings{fidelity, folds, folds && are_alike(routed), true};
+    const Workings workings{fidelity, folds, folds && are_alike(routed, fidelity), true};
     require_within(request.budget, cost_of(routed.schedule(), alike, workings), place);
   }
 }

@@ -117,6 +117,7 @@ std::string describe_rounding_up(double share) {
 }
 
 std::unique_ptr<CollectiveClock> make_collective_clock(Fidelity fidelity, RoutedSchedule routed, ClockOptions options) {
+  if (fidelity != Fidelity::message) routed.forget_network_of_even_exchange();
   routed.forget_idle_links();
   routed.forget_uncrossed_links();
   return std::make_unique<CheckedClock>(fidelity, std::move(routed), options);

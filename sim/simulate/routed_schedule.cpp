@@ -270,6 +270,14 @@ void RoutedSchedule::forget_uncrossed_links() {
   later_legs_.reset();
 }
 
+void RoutedSchedule::forget_network_of_even_exchange() {
+  if (!where_ || !when_asked_ || !connections_.empty()) return;
+  if (!network_is_idle_in_even_exchange(*schedule_, where_->first, where_->second, capacities_)) return;
+  take_network_for_a_switch();
+  later_legs_.reset();
+  idle_.clear();
+}
+
 /// Of the nodes that are used. Ranks that a network parts are alike behind a switch (simulate/folding/moves.hpp).
 void RoutedSchedule::take_network_for_a_switch() {
   auto star = std::make_shared<std::pair<Platform, Placement>>(*where_);

@@ -80,6 +80,8 @@ class RoutedSchedule {
   void forget_idle_links();
   /// Likewise those that no leg crosses, where few of a large machine's are crossed, and numbers these anew.
   void forget_uncrossed_links();
+  /// Likewise the whole network, of what is sent to all at once (simulate/way_choice.hpp).
+  void forget_network_of_even_exchange();
   /// Leaves it this share of every link, because others alike are on it too.
   void share_links(const std::vector<double>& shares);
   /// Its links as SimGrid is to have them.

@@ -219,6 +219,46 @@ RC_GTEST_PROP(WayChoice, ForgottenLinksAndFoldedRanksChangeNothing, ()) {
   }
 }
 
+RoutedSchedule all_to_all(const Platform& platform, RoutedSchedule::Routing routing) {
+  Schedule schedule = find_algorithm(Operation::alltoall, "direct")->build(Shape(platform.nodes));
+  return {std::move(schedule), platform, in_order(platform.nodes), routing};
+}
+
+bool is_idle(const Platform& platform, int ranks) {
+  const RoutedSchedule routed(find_algorithm(Operation::alltoall, "direct")->build(Shape(ranks)), platform,
+                              in_order(ranks), RoutedSchedule::Routing::when_asked);
+  return network_is_idle_in_even_exchange(routed.schedule(), platform, in_order(ranks), routed.capacities());
+}
+
+/// Two groups of two routers of two nodes: at 7 GB/s a node sends 1 GB/s to each of the others, and 4 x 4 pairs of them
+/// meet on the cable between the groups.
+TEST(EvenExchange, LeavesANetworkIdleThatCarriesWhatAllSendToTheOtherGroup) {
+  const auto with = [](double between) { return dragonfly(2, 1, 2, 2, 1, {.nic = 7, .rank1 = 100, .rank3 = between}); };
+  EXPECT_TRUE(is_idle(with(16.01), 8));
+  EXPECT_FALSE(is_idle(with(15.99), 8));
+}
+
+TEST(EvenExchange, IsKnownOfNodesThatAreAlikeAlone) {
+  Platform platform = dragonfly(2, 1, 2, 2, 1, {.nic = 7, .rank1 = 100, .rank3 = 100});
+  EXPECT_TRUE(is_idle(platform, 8));
+  platform.links[0].capacity = BytesPerSecond(6e9);
+  EXPECT_FALSE(is_idle(platform, 8));
+}
+
+/// By the moment at which all is there, at `analytic` and `flow`; at `message` ranks post one message after another.
+RC_GTEST_PROP(EvenExchange, TakesAsLongWithoutTheNetworkThatItLeavesIdle, ()) {
+  const Platform platform = any_dragonfly().platform();
+  const RoutedSchedule known = all_to_all(platform, RoutedSchedule::Routing::as_it_pays);
+  const std::vector<BytesPerSecond> capacities(known.capacities().begin(), known.capacities().end());
+  const RoutedSchedule whole(known.schedule(), {known.legs(0)}, capacities, known.message_cost());
+  const Bytes size = 1_MB * platform.nodes;
+  for (const Fidelity level : levels) {
+    const double expected = time(whole, size, level, FoldingPolicy::never);
+    const double found = time(all_to_all(platform, RoutedSchedule::Routing::when_asked), size, level);
+    RC_ASSERT(std::abs(found - expected) <= 1e-9 * expected);
+  }
+}
+
 /// Of a few ranks on a large machine: the same times over the links that they cross, whatever others there are.
 TEST(UncrossedLinks, AreForgottenWithoutATraceInTime) {
   for (const double flow_rate : {0.0, 3.0}) {
