@@ -218,6 +218,11 @@ TEST_F(Diagnose, TakesTheAllreduceOfAFileThatIsNearestTo256MiB) {
   EXPECT_DOUBLE_EQ(measured.at("measured_seconds"), 4e-2);
   EXPECT_EQ(measured.at("ranks"), 8);
   EXPECT_DOUBLE_EQ(measured.at("bytes"), 268435456);
+  // It is the user's, and what is no file is a size and a time, however long.
+  const std::string content = test::contents(place.folder() / "allreduce.json");
+  EXPECT_THAT(refused("--allreduce allreduce.json --format json --output allreduce.json"), HasSubstr("--allreduce"));
+  EXPECT_EQ(test::contents(place.folder() / "allreduce.json"), content);
+  EXPECT_THAT(refused("--allreduce " + std::string(5000, 'x')), HasSubstr("or a file of nccl-tests"));
 }
 
 // 24 Gbit/s of NICs of 25 are as they should be; 12.5 are half of it.

@@ -19,6 +19,13 @@ int whole_number(const std::string& option, const std::string& text, int least, 
   return number;
 }
 
+BytesPerSecond rate_option(const std::string& option, const std::string& text) {
+  const OptionValue value(option, text);
+  const auto rate = read<BytesPerSecond>(value.value());
+  if (!(rate > BytesPerSecond(0))) value.value().fail("a rate above zero");
+  return rate;
+}
+
 Bytes size_option(const std::string& option, const std::string& text) {
   const auto parsed = parse_size(text);
   if (const auto* mismatch = std::get_if<UnitMismatch>(&parsed)) refuse_option(option, mismatch->expected, text);

@@ -67,6 +67,9 @@ struct ScenarioArguments {
 int whole_number(const std::string& option, const std::string& text, int least,
                  int most = std::numeric_limits<int>::max());
 
+/// Above zero.
+BytesPerSecond rate_option(const std::string& option, const std::string& text);
+
 /// As nccl-tests reads it (units/format.hpp).
 Bytes size_option(const std::string& option, const std::string& text);
 

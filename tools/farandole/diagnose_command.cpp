@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -76,9 +77,14 @@ Observation read_step(const std::string& text) {
   return {Observation::Of::step, ranks, {}, positive_time(OptionValue("--measured", time))};
 }
 
+bool is_file(const std::string& text) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(text, none);
+}
+
 /// Of a file as nccl-tests and others write, the row whose size is nearest to that which is asked for.
 std::optional<Observation> read_allreduces(const std::string& path) {
-  if (!std::filesystem::is_regular_file(path)) return std::nullopt;
+  if (!is_file(path)) return std::nullopt;
   std::vector<MeasuredTime> rows = read_measurements(path, {"allreduce", {}, {}, {}});
   std::erase_if(rows, [](const MeasuredTime& row) { return row.operation != "allreduce" || row.doubt; });
   if (rows.empty()) refuse_option("--allreduce", "a file with allreduces", path);
@@ -101,10 +107,7 @@ Observation read_allreduce(const std::string& text) {
 }
 
 Observation read_rate(const std::string& option, const std::string& text, Observation::Of of) {
-  const OptionValue value(option, text);
-  const auto rate = read<BytesPerSecond>(value.value());
-  if (!(rate > BytesPerSecond(0))) value.value().fail("a rate above zero");
-  return {of, 0, unit_of_transfers, (unit_of_transfers / rate).si()};
+  return {of, 0, unit_of_transfers, (unit_of_transfers / rate_option(option, text)).si()};
 }
 
 double median(std::vector<double> values) {
@@ -118,7 +121,7 @@ Observation read_steps(const std::string& path) {
   return {Observation::Of::step, 0, {}, median(step_seconds(read_text(path), path))};
 }
 
-/// The median step, and the kernels of the median device in it.
+/// The median of all steps of all devices, and of their kernels.
 std::vector<Observation> read_profile(const std::string& path) {
   std::vector<double> steps;
   std::vector<double> kernels;
@@ -379,6 +382,9 @@ void answer_diagnose(const DiagnoseArguments& arguments) {
   files.reads("the scenario", arguments.scenario.file);
   if (!arguments.steps.empty()) files.reads("--steps", arguments.steps);
   if (!arguments.trace.empty()) files.reads("--trace", arguments.trace);
+  for (const std::string& text : arguments.allreduce) {
+    if (is_file(text)) files.reads("--allreduce", text);
+  }
   arguments.output.add_to(files);
   arguments.pages.add_to(files);
   files.check();

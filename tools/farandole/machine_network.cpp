@@ -41,8 +41,8 @@ MachineNetwork::MachineNetwork(Document topology, const Value& where) : topology
   nic_ = read<BytesPerSecond>(*rate);
 }
 
-std::size_t MachineNetwork::nics() const {
-  const auto places = topology_.find(nics_pointer);
+std::size_t nics_of(const Document& topology) {
+  const auto places = topology.find(nics_pointer);
   return places ? places->elements().size() : 1;
 }
 

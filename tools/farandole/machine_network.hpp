@@ -22,6 +22,9 @@ inline int nodes_of_assumed_leaves(int nodes) {
   return std::clamp(nodes / 2, 1, 16);
 }
 
+/// Of a node of a topology file.
+std::size_t nics_of(const Document& topology);
+
 class MachineNetwork {
  public:
   using Json = nlohmann::ordered_json;
@@ -33,7 +36,7 @@ class MachineNetwork {
   [[nodiscard]] BytesPerSecond nic() const { return nic_; }
   [[nodiscard]] bool has_switches() const { return topology_.find("/network").has_value(); }
   /// Of a node.
-  [[nodiscard]] std::size_t nics() const;
+  [[nodiscard]] std::size_t nics() const { return nics_of(topology_); }
 
   /// NICs at so many times their rate, and all links behind them with them.
   void scale(Json& overrides, double relative) const;

@@ -110,7 +110,7 @@ class NetworkQuestion {
   static OtherNetwork other(const Document& file, std::vector<SetValue> set, TrainingPoint point) {
     const auto transport = file.find("/transport/name");
     return {read<std::string>(*file.find("/name")),
-            static_cast<int>(MachineNetwork(file, file.root()).nics()),
+            static_cast<int>(nics_of(file)),
             read<BytesPerSecond>(*file.find("/node/nic/rate")),
             transport ? read<std::string>(*transport) : std::string(),
             std::move(set),

@@ -307,11 +307,8 @@ nlohmann::ordered_json network_override(const NewArguments& said, const Topology
   if (is_graph_file(machine.file.string())) name.value().fail("a topology file, whose nodes have NICs");
   Document file = Document::read(machine.file);
   if (!said.nic.empty()) {
-    const OptionValue nic("--nic", said.nic);
-    const auto rate = read<BytesPerSecond>(nic.value());
-    if (!(rate > BytesPerSecond(0))) nic.value().fail("a rate above zero");
-    const MachineNetwork own(Document::read(machine.file), name.value());
-    own.scale(all, rate / own.nic());
+    const MachineNetwork own(file, name.value());
+    own.scale(all, rate_option("--nic", said.nic) / own.nic());
     for (const auto& [pointer, value] : all.items()) file.set(pointer, value.dump());
   }
   const MachineNetwork network(std::move(file), name.value());

@@ -10,6 +10,7 @@
 
 #include "config/document.hpp"
 #include "config/section.hpp"
+#include "machine_network.hpp"
 #include "platform/graph_file.hpp"
 
 namespace farandole {
@@ -19,10 +20,6 @@ using Json = nlohmann::ordered_json;
 
 std::string share_text(double share) {
   return fmt::format("{:.3g} %", share * 100);
-}
-
-std::string rate_of_bits(double bytes_per_second) {
-  return fmt::format("{:.6g} Gbit/s", bytes_per_second * 8 / 1e9);
 }
 
 constexpr const char* nic_pointer = "/node/nic/rate";
@@ -134,14 +131,14 @@ class JobsSuspects {
   void nics(double rate) {
     Suspect half{"nic_rate", "every NIC below its rate", 1, "ibstat | grep Rate; ethtool | grep Speed", {}};
     for (const double share : {0.5, 0.25})
-      half.severities.push_back(
-          {fmt::format("at {}", share_text(share)), {override_of(nic_pointer, rate_of_bits(rate * share))}, share});
+      half.severities.push_back({fmt::format("at {}", share_text(share)),
+                                 {override_of(nic_pointer, in_gigabits(BytesPerSecond(rate * share)))},
+                                 share});
     add(std::move(half));
     Suspect one{"one_nic", "one NIC or cable is bad", 2, "ib_write_bw of each NIC; perfquery error counters", {}};
     one.is_of_last_node = true;
     degraded(std::move(one), fmt::format("node{}/nic0", job_.nodes - 1));
-    const auto places = topology_->find("/node/nics_at");
-    if (places && places->elements().size() > 1)
+    if (nics_of(*topology_) > 1)
       degraded({"rail", "a whole rail is bad", 0.5, "ib_write_bw over each rail; error counters of its switch", {}},
                "node*/nic0");
     if (protocol() != "tcp") tcp(rate);
@@ -153,7 +150,7 @@ class JobsSuspects {
     for (const double share : {0.3, 0.6})
       others.severities.push_back(
           {fmt::format("{} of each NIC", share_text(share)),
-           {{"/platform/condition/background/node*~1nic*", Json(rate_of_bits(rate * share)).dump()}},
+           {{"/platform/condition/background/node*~1nic*", Json(in_gigabits(BytesPerSecond(rate * share))).dump()}},
            1 - share});
     add(std::move(others));
   }
