@@ -83,6 +83,11 @@ TEST(NewCommand, TakesTheNetworkInOneWordEach) {
   EXPECT_EQ(leaves.at("/network").at("nodes_per_leaf"), 16);
   EXPECT_EQ(leaves.at("/network").at("oversubscription"), 4);
   EXPECT_EQ(leaves.at("/network").at("link").at("rate"), "25 Gbit/s");
+  // 66.6667 Gbit/s between leaves are not a third of 200.
+  EXPECT_EQ(override_of("e.json", "--machine dgx-a100 --oversubscription 3:1").at("/network").at("link").at("rate"),
+            "66.6667 Gbit/s");
+  EXPECT_EQ(override_of("f.json", "--machine ethernet-25g --oversubscription 7").at("/network").at("nodes_per_leaf"),
+            16);
   for (const auto& [options, words] : std::map<std::string, std::string>{
            {"--fabric rocket", "--fabric: expected a fabric, got \"rocket\"; did you mean \"roce\"?"},
            {"--rails 9", "--rails: expected 1 to 8 NICs of a node of hgx-h100"},

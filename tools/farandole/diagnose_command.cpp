@@ -184,7 +184,7 @@ std::string name_of(const Observation& one) {
     case Observation::Of::step_on_synthetic_data:
       return fmt::format("step on {}, synthetic data", ranks_text(one.ranks));
     case Observation::Of::kernels:
-      return "compute kernels of a step";
+      return "computation of a step";
     case Observation::Of::write:
       return "rate of the slowest NIC";
     case Observation::Of::copy:

@@ -1,11 +1,13 @@
 #include "machine_network.hpp"
 
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "config/section.hpp"
+#include "units/format.hpp"
 
 namespace farandole {
 namespace {
@@ -53,11 +55,13 @@ void MachineNetwork::scale(Json& overrides, double relative) const {
 
 void MachineNetwork::thin(Json& overrides, double relative, int nodes) const {
   if (has_switches()) return scale_switches(overrides, relative);
-  Json link{{"rate", in_gigabits(nic_ * relative)}};
+  // As it is written: a leaf has a whole number of spines only by the rate that is read.
+  const std::string rate = in_gigabits(nic_ * relative);
+  Json link{{"rate", rate}};
   if (const auto protocol = topology_.find("/node/nic/protocol")) link["protocol"] = copied(*protocol);
   overrides["/kind"] = "leaf_spine";
   overrides["/network"] = {{"nodes_per_leaf", nodes_of_assumed_leaves(nodes)},
-                           {"oversubscription", 1 / relative},
+                           {"oversubscription", nic_ / std::get<BytesPerSecond>(parse_quantity<BytesPerSecond>(rate))},
                            {"link", link},
                            {"routing", "spread"}};
 }
